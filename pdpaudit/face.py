@@ -121,15 +121,14 @@ def audit(
     from pdpaudit.core.errors import InputError, refuse_unknown
     from pdpaudit.core.variants import ALL, EXPLICIT, Variant, promising, related, specified
     from pdpaudit.sampling import draw_seed
-    from pdpaudit.sampling.progress import in_notebook
+    from pdpaudit.sampling.engine import in_notebook
 
     refuse_unknown("audit", options, AuditOptions.__optional_keys__)
     made: Made = {"python": options.pop("python", None), "d_in": options.pop("d_in", None)}
     seed, budget = draw_seed(options.pop("seed", None)), cast(Budget, options)
     subject, name, spec = specified(prepared(mechanism, made), Path.cwd())
-    claiming = promising(subject, name, epsilon, delta, "the call", claim)
-    if claiming is not subject:
-        subject, spec = claiming, claiming.specification(spec)
+    subject = promising(subject, name, epsilon, delta, "the call", claim)
+    spec = subject.specification(spec)
     if pairs is not None:
         if (relation or domain is not None) and relation not in (EXPLICIT, ALL):
             raise InputError("pairs: give them, or a relation and a domain, and not both")
@@ -142,9 +141,8 @@ def audit(
             return audit_relations(
                 subject, rewired, config, subject=name, spec=spec, domain=domain, watcher=watcher
             )
-    if relation is not None or domain is not None:
-        subject = related(subject, relation, domain)
-        spec = subject.specification(spec)
+    subject = related(subject, relation, domain)
+    spec = subject.specification(spec)
     where = networks_for(subject, networks, budget=config.budget)
     with in_notebook() as watcher:
         return carry_out(subject, where, config, subject=name, spec=spec, watcher=watcher)
@@ -258,8 +256,7 @@ def checked_sensitivity(
     from pdpaudit.results.results import Result
 
     began, function = time.monotonic(), question.function
-    most = LARGEST if most is None else most
-    effort = {"most": most, "examples": examples, "seed": seed}
+    effort = {"most": LARGEST if most is None else most, "examples": examples, "seed": seed}
     found = check_sensitivity(question, **effort, time_limit=time_limit)
     asked = None if callable(sensitivity) else sensitivity
     if found.witness is not None and name is not None and asked == sensitivity:
@@ -330,16 +327,17 @@ def simulate(
     from pdpaudit.experiments.simulation import simulate as carry_out
     from pdpaudit.results.results import Result
     from pdpaudit.sampling import draw_seed
-    from pdpaudit.sampling.progress import in_notebook
+    from pdpaudit.sampling.engine import in_notebook
 
     if not isinstance(network, Network):
         raise InputError(f"network: a {type(network).__name__} is none; see read_network")
     began, drawn = time.monotonic(), draw_seed(seed)
-    made = [(one, *specified(one, Path.cwd())) for one in _listed(mechanisms)]
-    names = list(mechanisms) if isinstance(mechanisms, Mapping) else [name for *_, name, _ in made]
+    listed = mechanisms.values() if isinstance(mechanisms, Mapping) else mechanisms
+    made = [specified(one, Path.cwd()) for one in listed]
+    names = list(mechanisms) if isinstance(mechanisms, Mapping) else [name for _, name, _ in made]
     contestants = [
         Contestant(str(title), subject.origin, name)
-        for title, (_, subject, name, _) in zip(names, made, strict=True)
+        for title, (subject, name, _) in zip(names, made, strict=True)
     ]
     calls = default_budget(network) if budget is None else budget
     with in_notebook() as watcher:
@@ -349,10 +347,6 @@ def simulate(
     title = ", ".join(one.name for one in contestants)
     elapsed = time.monotonic() - began
     return Result("simulate", title, drawn, elapsed, context={"simulation": found})
-
-
-def _listed(mechanisms: Mapping[str, object] | Sequence[object]) -> list[object]:
-    return list(mechanisms.values() if isinstance(mechanisms, Mapping) else mechanisms)
 
 
 def load(path: str | Path) -> Result:

@@ -25,7 +25,7 @@ import numpy as np
 
 from pdpaudit import relations
 from pdpaudit.adapters import worker
-from pdpaudit.adapters.wire import Stream, decode, encode
+from pdpaudit.adapters.worker import Stream, decode, encode
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError, Misbehaviour, ParameterError
 from pdpaudit.core.registry import adapted, make_mechanism, registered
@@ -464,11 +464,7 @@ def prepared(mechanism: object, made: Made) -> object:
 
 
 def made_elsewhere(
-    name: str | None,
-    parameters: JSON,
-    *,
-    python: str | None = None,
-    command: str | None = None,
+    name: str | None, parameters: JSON, *, python: str | None = None, command: str | None = None
 ) -> tuple[Elsewhere | Program, Specification]:
     """Return a mechanism of another process, and how to make it again."""
     made: Elsewhere | Program

@@ -72,10 +72,8 @@ def bases(values: Sequence[T], sizes: Iterable[int] = SIZES) -> list[list[T]]:
     found: list[list[T]] = []
     for size in sizes:
         alike = [[value] * size for value in values]
-        halves = [
-            [one] * (size // 2) + [other] * (size - size // 2)
-            for one, other in combinations(values, 2)
-        ]
+        half, rest = size // 2, size - size // 2
+        halves = [[one] * half + [other] * rest for one, other in combinations(values, 2)]
         for base in [*alike, *halves]:
             if base not in found:
                 found.append(base)

@@ -2,10 +2,20 @@
 
 Started as a script by any Python from 3.8 on. It reads requests as JSON lines from standard input
 and answers on what standard output was; what the mechanism prints goes nowhere and is counted.
+
+Values travel as JSON, never pickled. Plain values stand for themselves; anything else is an object
+with one tag. What has no plain form (a dataclass, a data frame) is taken apart, and made again as
+an object with the same type's name and the same attributes, which is all that an output shows.
 """
 
 from __future__ import annotations
 
+import base64
+import datetime
+import decimal
+import enum
+import fractions
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -19,18 +29,191 @@ import sys
 import threading
 import time
 import types
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import numpy as np
-
-    from pdpaudit.adapters.wire import Stream
+    import numpy.typing as npt
 
     #: What one request is answered with, and what a mechanism draws from.
     Answers = Iterator[dict[str, object]]
     Rng = np.random.Generator | random.Random
+
+
+class Stream(TypedDict):
+    """All that makes a generator again, and what the global ones are seeded with."""
+
+    state: dict[str, Any]
+    entropy: int | list[int]
+    spawn_key: list[int]
+    globals: list[int]
+
+
+#: Types that JSON has, and types that are read from a text; a float may be infinite or nan.
+PLAIN = (type(None), bool, float, str)
+WRITTEN: dict[str, Any] = {
+    "Decimal": decimal.Decimal,
+    "Fraction": fractions.Fraction,
+    "date": datetime.date.fromisoformat,
+    "datetime": datetime.datetime.fromisoformat,
+    "time": datetime.time.fromisoformat,
+    "int": lambda text: int(text, 16),
+    "bytes": base64.b64decode,
+    "bytearray": lambda text: bytearray(base64.b64decode(text)),
+}
+
+#: Whole numbers of more bits are written in hexadecimal: Python limits decimal digits.
+WIDE = 4096
+
+#: Items read from what has no length.
+MOST = 200_001
+
+
+def encode(value: object) -> object:
+    """Return a value as what :mod:`json` writes."""
+    kind = type(value)
+    if kind in PLAIN or (type(value) is int and value.bit_length() <= WIDE):
+        return value
+    if type(value) is list:
+        return [encode(item) for item in value]
+    if type(value) is tuple:
+        return {"tuple": [encode(item) for item in value]}
+    if isinstance(value, dict):
+        return {"dict": [kind.__name__, [[encode(k), encode(v)] for k, v in value.items()]]}
+    if isinstance(value, (set, frozenset)):
+        return {"set": [kind.__name__, [encode(item) for item in value]]}
+    if hasattr(value, "dtype") and hasattr(value, "tobytes") and hasattr(value, "tolist"):
+        return _array(cast("npt.NDArray[np.generic]", value))
+    return _leaf(value) or _object(value)
+
+
+def _array(value: npt.NDArray[np.generic] | np.generic) -> object:
+    """Return an array or scalar of numpy."""
+    form, scalar = value.dtype.kind, not hasattr(value, "__setitem__")
+    if scalar and form in "biufSU" and value.dtype.char not in "gG":
+        return encode(value.item())
+    if form in "OV":
+        return {"objects": [list(value.shape), [encode(item) for item in value.ravel().tolist()]]}
+    raw = base64.b64encode(value.tobytes()).decode("ascii")
+    return {"array": [value.dtype.str, None if scalar else list(value.shape), raw]}
+
+
+def _leaf(value: object) -> object:
+    """Return what has a text of its own; None for anything else."""
+    kind = type(value).__name__
+    if isinstance(value, enum.Enum):
+        return {"enum": [kind, value.name]}
+    if isinstance(value, (bytes, bytearray)):
+        return {"text": [kind, base64.b64encode(value).decode("ascii")]}
+    if isinstance(value, complex):
+        return {"complex": [value.real, value.imag]}
+    if isinstance(value, datetime.timedelta):
+        return {"timedelta": [value.days, value.seconds, value.microseconds]}
+    if isinstance(value, (datetime.date, datetime.time)):
+        return {"text": [kind, value.isoformat()]}
+    if isinstance(value, (decimal.Decimal, fractions.Fraction)):
+        return {"text": [kind, str(value)]}
+    # A subclass is what its plain value is.
+    if isinstance(value, int):
+        return {"text": ["int", hex(int(value))]}
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, str):
+        return str.__str__(value)
+    return None
+
+
+def _object(value: object) -> object:
+    """Take an object apart: a tuple of names, a data frame, attributes, items, else its text."""
+    kind = type(value).__name__
+    if isinstance(value, BaseException):
+        return {"error": [kind, [encode(item) for item in value.args]]}
+    fields = getattr(value, "_fields", None)
+    if isinstance(value, tuple) and fields is not None:
+        return {"fields": [kind, list(fields), [encode(item) for item in value]]}
+    if isinstance(value, (list, tuple)):
+        return {"items": [kind, [encode(item) for item in value]]}
+    if hasattr(value, "to_numpy"):  # a data frame, or a column of one
+        table: Any = value
+        names = [str(key) for key in table] if hasattr(value, "columns") else ["values"]
+        parts = [table[name] for name in table] if hasattr(value, "columns") else [value]
+        held = [encode(part.to_numpy()) for part in parts]
+        return {"object": [kind, names, held]}
+    slots = [getattr(one, "__slots__", ()) for one in reversed(type(value).__mro__)]
+    names = [name for some in slots for name in ([some] if isinstance(some, str) else some)]
+    names = [name for name in [*names, *getattr(value, "__dict__", ())] if hasattr(value, name)]
+    if names:
+        names = list(dict.fromkeys(names))
+        return {"object": [kind, names, [encode(getattr(value, name)) for name in names]]}
+    if hasattr(value, "__iter__"):
+        given = cast("Iterable[object]", value)
+        items = [encode(item) for _, item in zip(range(MOST), given)]  # noqa: B905 - Python 3.8
+        return {"items": [kind, items]}
+    shown: object = type(value).__repr__
+    return {"shown": [kind, "" if shown is object.__repr__ else repr(value)]}
+
+
+def decode(coded: object) -> object:
+    """Return the value that was written."""
+    if isinstance(coded, list):
+        return [decode(item) for item in coded]
+    if not isinstance(coded, dict):
+        return coded
+    if len(coded) != 1:
+        raise ValueError("a value has one tag")
+    ((tag, body),) = coded.items()
+    if tag not in READERS:
+        raise ValueError("unknown tag " + tag)
+    return READERS[tag](*body)
+
+
+def _read_array(dtype: str, shape: Sequence[int] | None, raw: str) -> object:
+    numpy: Any = importlib.import_module("numpy")
+    found = numpy.frombuffer(base64.b64decode(raw), dtype)
+    return found[0] if shape is None else found.reshape(shape).copy()
+
+
+def _read_objects(shape: Sequence[int], items: Sequence[object]) -> object:
+    numpy: Any = importlib.import_module("numpy")
+    found = numpy.empty(len(items), dtype=object)
+    found[:] = [decode(item) for item in items]
+    return found.reshape(shape)
+
+
+def _read_object(kind: str, names: Sequence[str], values: Sequence[object]) -> object:
+    made = type(kind, (), {})()
+    made.__dict__.update(zip(names, map(decode, values)))  # noqa: B905 - Python 3.8
+    return made
+
+
+def _read_fields(kind: str, names: Sequence[str], values: Sequence[object]) -> object:
+    cls: Any = type(kind, (tuple,), {"_fields": tuple(names)})
+    return cls(map(decode, values))
+
+
+READERS: dict[str, Callable[..., object]] = {
+    "tuple": lambda *items: tuple(map(decode, items)),
+    "dict": lambda kind, items: _named(dict, kind)([(decode(k), decode(v)) for k, v in items]),
+    "set": lambda kind, items: (set if kind == "set" else frozenset)(map(decode, items)),
+    "array": _read_array,
+    "objects": _read_objects,
+    "text": lambda kind, text: WRITTEN[kind](text),
+    "complex": complex,
+    "timedelta": datetime.timedelta,
+    "enum": lambda kind, name: getattr(enum.Enum(kind, [name]), name),
+    "error": lambda kind, items: type(kind, (Exception,), {})(*map(decode, items)),
+    "fields": _read_fields,
+    "items": lambda kind, items: _named(list, kind)(map(decode, items)),
+    "object": _read_object,
+    "shown": lambda kind, text: type(kind, (), {"__repr__": lambda _: text})(),
+}
+
+
+def _named(base: type, kind: str) -> Callable[..., object]:
+    return base if kind == base.__name__ else type(kind, (base,), {})
+
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -82,9 +265,7 @@ class Claim:
 class Described:
     """Stands for a domain of ``pdpaudit.relations``: the other side makes it and its pairs."""
 
-    def __init__(
-        self, kind: str, arguments: tuple[object, ...], options: dict[str, object]
-    ) -> None:
+    def __init__(self, kind: str, /, *arguments: object, **options: object) -> None:
         """Keep what it is made of; its form, a function, stays here."""
         self.form: Any = options.pop("form", None)
         if options.get("secret") is not None:
@@ -104,10 +285,6 @@ def _plainly(value: object) -> object:
     if type(value) is list or type(value) is tuple:
         return type(value)(map(_plainly, value))
     return value
-
-
-def _describing(kind: str) -> Callable[..., Described]:
-    return lambda *arguments, **options: Described(kind, arguments, options)
 
 
 class Counted(io.TextIOBase):
@@ -164,7 +341,7 @@ def stand_in() -> None:
         package.PrivacyClaim, package.__path__ = Claim, []
         sys.modules["pdpaudit"] = package
     relations: Any = types.ModuleType(DOMAIN)
-    vars(relations).update({kind: _describing(kind) for kind in DOMAINS})
+    vars(relations).update({kind: functools.partial(Described, kind) for kind in DOMAINS})
     sys.modules[DOMAIN] = vars(sys.modules["pdpaudit"])["relations"] = relations
     room: Any = types.ModuleType("pdpaudit.adapters")
     room.__path__ = [HERE]
@@ -176,14 +353,13 @@ class Serve:
 
     def __init__(self, printed: Counted) -> None:
         self.printed = printed
-        self.wire: Any = importlib.import_module("pdpaudit.adapters.wire")
         self.listening: Any = _loaded("_warned_", WARNED).listening
         self.mechanism: Any = None
         self.form: Callable[..., object] | None = None
 
     def _given(self, input: object) -> object:
         """Return an input as the mechanism takes it."""
-        given = self.wire.decode(input)
+        given = decode(input)
         return given if self.form is None else self.form(given)
 
     def make(self, name: str, parameters: dict[str, object], adapters: dict[str, str]) -> Answers:
@@ -201,8 +377,8 @@ class Serve:
         yield {
             "parts": [part for part in PARTS if callable(getattr(made, part, None))],
             "claims": [_claim(one) for one in claims if one is not None],
-            "pairs": None if pairs is None else self.wire.encode(list(pairs)),
-            "domain": None if domain is None else self.wire.encode(domain.plainly()),
+            "pairs": None if pairs is None else encode(list(pairs)),
+            "domain": None if domain is None else encode(domain.plainly()),
             "seedable": bool(getattr(made, "seedable", True)),
             "representation": bool(getattr(made, "representation", False)),
             "repeatable": bool(getattr(made, "repeatable", True)),
@@ -218,7 +394,7 @@ class Serve:
         outputs = self.mechanism.sample(self._given(input), size, rng)
         if not hasattr(outputs, "dtype"):
             outputs = list(outputs)
-        coded = self.wire.encode(outputs)
+        coded = encode(outputs)
         yield {"outputs": coded, "printed": self.printed.characters - before, **_state(rng)}
 
     def runs(self, input: object, size: int, stream: Stream) -> Answers:
@@ -229,7 +405,7 @@ class Serve:
         with self.listening() as heard:
             for left in range(size - 1, -1, -1):
                 try:
-                    output = self.wire.encode(self.mechanism.run(instance, rng))
+                    output = encode(self.mechanism.run(instance, rng))
                 except KeyboardInterrupt:
                     raise
                 except BaseException as error:

@@ -28,7 +28,7 @@ from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Draws, Event, Side
 from pdpaudit.results.pairs import OwnPair
 from pdpaudit.sampling import stream
-from pdpaudit.sampling.encoding import as_text, decode
+from pdpaudit.sampling.store import as_text, decode
 
 #: Most vertices of a benchmark network that a mechanism is run on one run at a time.
 LARGEST = 1000

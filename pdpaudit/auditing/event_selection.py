@@ -39,7 +39,7 @@ from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.outputs import Draws, Event, complexity
 from pdpaudit.sampling import Misbehaviour, stream
 from pdpaudit.sampling.backends import obstacle
-from pdpaudit.sampling.clock import in_time
+from pdpaudit.sampling.surroundings import in_time
 
 Floats = npt.NDArray[np.float64]
 

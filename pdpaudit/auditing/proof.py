@@ -17,7 +17,7 @@ from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.core.protocols import LawUnavailable, PrivacyClaim
 from pdpaudit.core.subject import Subject
 from pdpaudit.inference.certificate import certified, check_certificate
-from pdpaudit.results.fields import Fields
+from pdpaudit.results.files import Fields
 from pdpaudit.results.results import ClaimResult
 from pdpaudit.results.witnesses import Certificate, Enclosure, Interval, printed
 

@@ -42,8 +42,8 @@ from pdpaudit.core.statistic import name_of
 from pdpaudit.results.results import CheckResult, Status
 from pdpaudit.sampling import stream
 from pdpaudit.sampling.backends import Numbers, in_copy
-from pdpaudit.sampling.encoding import encode
 from pdpaudit.sampling.guard import Limit, TooSlow
+from pdpaudit.sampling.store import encode
 
 #: What the check is called, and the form of its counterexample.
 NAME, FORMAT = "sensitivity", "pdpaudit-sensitivity-witness/1"

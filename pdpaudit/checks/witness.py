@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.results.fields import Fields
+from pdpaudit.results.files import Fields
 
 if TYPE_CHECKING:
     from pdpaudit.checks.evaluation import CheckFailed

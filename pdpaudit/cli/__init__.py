@@ -37,7 +37,7 @@ def _refuse_missing_files(arguments: list[str]) -> None:
         except OSError:  # a name that no file can have; it is said where it is looked for
             continue
         except InputError as error:
-            from pdpaudit.report.plaintext import on_terminal
+            from pdpaudit.report.blocks import on_terminal
 
             print(f"pdpaudit: {on_terminal(str(error))}", file=sys.stderr)  # noqa: T201
             sys.exit(2)

@@ -19,11 +19,10 @@ from typing import Annotated
 import typer
 
 import pdpaudit
-from pdpaudit.cli import audit, check, claims, results, simulate
+from pdpaudit.cli import audit, check, results, simulate
 from pdpaudit.cli.options import flagged
 from pdpaudit.core.errors import InputError, described
 from pdpaudit.core.registry import UserCodeError
-from pdpaudit.report.plaintext import clip, on_terminal
 
 #: Characters of a complaint.
 MOST = 2000
@@ -82,8 +81,7 @@ def _version(asked: bool) -> None:
 def _without_command(
     context: typer.Context,
     version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:
@@ -92,7 +90,7 @@ def _without_command(
 
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit_command)
 app.command("check", epilog=check.EXAMPLES)(check.check_command)
-app.command("claims", epilog=claims.EXAMPLES)(claims.claims_command)
+app.command("claims", epilog=results.CLAIMS_EXAMPLES)(results.claims_command)
 app.command(
     "simulate",
     epilog=simulate.EXAMPLES,
@@ -100,7 +98,7 @@ app.command(
 )(simulate.simulate_command)
 app.command("replay", epilog=results.REPLAY_EXAMPLES)(results.replay_command)
 app.command("report", epilog=results.REPORT_EXAMPLES)(results.report_command)
-app.command("list", epilog=claims.LIST_EXAMPLES)(claims.list_command)
+app.command("list", epilog=results.LIST_EXAMPLES)(results.list_command)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -129,32 +127,30 @@ def _spelled(error: UnicodeError) -> tuple[str, int]:
 
 def _run(arguments: list[str] | None) -> int:
     """Run a command; return its status, also where the request was at fault."""
+    lines: list[str] = []
     try:
-        status = app(args=arguments, prog_name="pdpaudit", standalone_mode=False)
+        return int(app(args=arguments, prog_name="pdpaudit", standalone_mode=False) or 0)
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         command = "pdpaudit" if context is None else context.command_path
-        said = error.format_message()
-        see = f" See `{command} --help`" if said.endswith("?") else f"; see `{command} --help`"
-        _complain(said.rstrip(".") + see)
-        return FAILED
+        message = error.format_message()
+        see = f" See `{command} --help`" if message.endswith("?") else f"; see `{command} --help`"
+        said = message.rstrip(".") + see
     except UserCodeError as error:
         cause = error.__cause__ or error
         lines = traceback.format_exception(type(cause), cause, _theirs(cause))
-        _complain(f"{error}: {described(cause)}; {_remedy(cause)}", before=lines)
-        return FAILED
+        said = f"{error}: {described(cause)}; {_remedy(cause)}"
     except InputError as error:
-        _complain(flagged(error))
-        return FAILED
+        said = flagged(error)
     except BrokenExecutor:
-        _complain(
+        said = (
             "a worker process ended at its work, so there is no result; see what it said above, or "
             "use --jobs 1 to see more"
         )
-        return FAILED
     except typer.Abort:
         return _interrupted()
-    return int(status or 0)
+    _complain(said, before=lines)
+    return FAILED
 
 
 def _remedy(error: BaseException) -> str:
@@ -174,37 +170,32 @@ def _interrupted() -> int:
 def _unexpected(error: BaseException) -> int:
     """Say in one line what nobody expected, and what to report."""
     asked = bool(os.environ.get(TRACEBACK))
-    lines = traceback.format_exception(error) if asked else []
     cause = error.__context__ if isinstance(error, SystemExit) else error
     if isinstance(cause, BrokenPipeError):
         return FAILED  # whoever read it has enough, and asks for no complaint
     if isinstance(cause, FileNotFoundError) and not _has_folder():
-        _complain("the current folder no longer exists; change to another", before=lines)
+        said = "the current folder no longer exists; change to another"
     elif isinstance(cause, OSError) and cause.errno in UNUSABLE and cause.filename:
-        _complain(f"{cause.filename}: {cause.strerror}; choose another path", before=lines)
+        said = f"{cause.filename}: {cause.strerror}; choose another path"
     elif isinstance(cause, OSError) and cause.errno in UNWRITABLE:
-        _complain(f"the output cannot be written ({cause.strerror})", before=lines)
+        said = f"the output cannot be written ({cause.strerror})"
     elif isinstance(error, MemoryError):
-        _complain(
-            "out of memory; give a smaller network, fewer --samples or fewer --jobs", before=lines
-        )
+        said = "out of memory; give a smaller network, fewer --samples or fewer --jobs"
     else:
         more = "" if asked else f", with what {TRACEBACK}=1 in the environment adds"
-        _complain(
+        said = (
             f"unexpected {described(error)} (at {_place(error)}); please report this line and the "
-            f"command{more}",
-            before=lines,
+            f"command{more}"
         )
+    _complain(said, before=traceback.format_exception(error) if asked else ())
     return FAILED
 
 
 def _has_folder() -> bool:
     """Say whether the folder that the command was started in is still there."""
-    try:
-        os.getcwd()
-    except FileNotFoundError:
-        return False
-    return True
+    with suppress(FileNotFoundError):
+        return bool(os.getcwd())
+    return False
 
 
 def _completed(error: BaseException) -> bool:
@@ -217,12 +208,10 @@ def _completed(error: BaseException) -> bool:
 
 def _place(error: BaseException) -> str:
     """Return file and line where an error was raised."""
-    frames = list(traceback.walk_tb(error.__traceback__))
-    if not frames:
-        return "an unknown place"
-    frame, line = frames[-1]
-    file = Path(frame.f_code.co_filename)
-    return f"{file.parent.name}/{file.name}:{line}"
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        file = Path(frame.f_code.co_filename)
+        return f"{file.parent.name}/{file.name}:{line}"
+    return "an unknown place"
 
 
 def _discard_closed() -> None:
@@ -250,6 +239,8 @@ def _theirs(error: BaseException) -> TracebackType | None:
 
 def _complain(message: str, before: Sequence[str] = ()) -> None:
     # Names from files come in; what would move the cursor is shown, and no name fills the screen.
+    from pdpaudit.report.blocks import clip, on_terminal
+
     line = f"pdpaudit: {clip(on_terminal(message), MOST)}"
     with suppress(OSError, ValueError):  # nobody reads it; the status still says it
         typer.echo("".join([*before, line]), err=True)

@@ -6,7 +6,7 @@ import ast
 import json
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -41,50 +41,39 @@ EXAMPLES = o.examples(
 class MechanismOptions:
     """What the mechanism is made with."""
 
-    epsilon: Annotated[
-        float | None,
-        typer.Option(help="Privacy parameter ε of each search; default: the mechanism's own, 1."),
-    ] = None
-    delta: Annotated[
-        float | None, typer.Option(help="δ of the claim made by advanced composition.")
-    ] = None
-    components: Annotated[
-        int | None,
-        typer.Option(help="Targeted components to find; default 2, that is one search."),
-    ] = None
+    epsilon: float | None = o.option(
+        None, "Privacy parameter ε of each search; default: the mechanism's own, 1."
+    )
+    delta: float | None = o.option(None, "δ of the claim made by advanced composition.")
+    components: int | None = o.option(
+        None, "Targeted components to find; default 2, that is one search."
+    )
     stop: o.Stop = None
     threshold: o.Threshold = None
     noise: o.Noise = None
     sop: o.Sop = None
     max_degree: o.MaxDegree = None
 
-    others: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--with",
-            metavar="NAME=VALUE",
-            help="Any other argument that the mechanism is made with, for example eps=0.5; can be "
-            "given again.",
-        ),
-    ] = None
+    others: list[str] | None = o.option(
+        None,
+        "Any other argument that the mechanism is made with, for example eps=0.5; can be given "
+        "again.",
+        "--with",
+        metavar="NAME=VALUE",
+    )
 
-    python: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATH",
-            help="Make and run the mechanism with this Python (3.8 or newer), in which pdpaudit "
-            "need not be installed.",
-        ),
-    ] = None
-    program: Annotated[
-        str | None,
-        typer.Option(
-            "--exec",
-            metavar="COMMAND",
-            help="Audit a program that reads JSON lines and answers with JSON lines; instead of "
-            "MECHANISM.",
-        ),
-    ] = None
+    python: str | None = o.option(
+        None,
+        "Make and run the mechanism with this Python (3.8 or newer), in which pdpaudit need not be "
+        "installed.",
+        metavar="PATH",
+    )
+    program: str | None = o.option(
+        None,
+        "Audit a program that reads JSON lines and answers with JSON lines; instead of MECHANISM.",
+        "--exec",
+        metavar="COMMAND",
+    )
 
     def parameters(self, mechanism: str) -> dict[str, object]:
         """Return what the mechanism itself takes."""
@@ -125,68 +114,46 @@ def _argument(given: str) -> tuple[str, object]:
 class SamplingOptions:
     """How many runs are drawn, and how a loss is bounded from them."""
 
-    samples: Annotated[
-        int | None,
-        typer.Option(
-            help="A fixed plan: fresh samples a side for each claim, even where an exact law would "
-            "do without; default: stages that end once enough is known."
-        ),
-    ] = None
-    quick: Annotated[
-        bool,
-        typer.Option(
-            "--quick",
-            help="About a quarter of the default number of runs, until a loss of 2 times "
-            "the claim plus 0.5 would have been found.",
-        ),
-    ] = False
-    thorough: Annotated[
-        bool,
-        typer.Option(
-            "--thorough",
-            help="Ten times the default number of runs or more, until a loss of 1.1 times "
-            "the claim plus 0.05 would have been found (default: 1.5 times, plus 0.2).",
-        ),
-    ] = False
-    confidence: Annotated[
-        float,
-        typer.Option(
-            help="Probability that no true claim is called violated, over the whole command."
-        ),
-    ] = 0.95
-    method: Annotated[
-        str | None,
-        typer.Option(
-            autocompletion=o.among(o.METHODS),
-            help="How ε is bounded from two counts: exact, clopper-pearson or betting, on a fixed "
-            "number of samples; sequential: see --sequential.",
-        ),
-    ] = None
-    sequential: Annotated[
-        bool,
-        typer.Option(
-            "--sequential",
-            help="Look while sampling and stop once a violation is certain, even where there is an "
-            "exact law; --samples is the most.",
-        ),
-    ] = False
-    detect: Annotated[
-        float | None,
-        typer.Option(
-            help="Stop, too, once a loss of this size would have been found in 19 of 20 planted "
-            "leaks; not with --samples alone."
-        ),
-    ] = None
-    tries: Annotated[
-        int | None, typer.Option("--try", help="Pairs to try at most, before local moves.")
-    ] = None
-    time_limit: Annotated[
-        float | None,
-        typer.Option(
-            help="Seconds, once the files are read, after which it ends with what it has; half for "
-            "the search."
-        ),
-    ] = None
+    samples: int | None = o.option(
+        None,
+        "A fixed plan: fresh samples a side for each claim, even where an exact law would do "
+        "without; default: stages that end once enough is known.",
+    )
+    quick: bool = o.option(
+        False,
+        "About a quarter of the default number of runs, until a loss of 2 times the claim plus 0.5 "
+        "would have been found.",
+    )
+    thorough: bool = o.option(
+        False,
+        "Ten times the default number of runs or more, until a loss of 1.1 times the claim plus "
+        "0.05 would have been found (default: 1.5 times, plus 0.2).",
+    )
+    confidence: float = o.option(
+        0.95, "Probability that no true claim is called violated, over the whole command."
+    )
+    method: str | None = o.option(
+        None,
+        "How ε is bounded from two counts: exact, clopper-pearson or betting, on a fixed number of "
+        "samples; sequential: see --sequential.",
+        autocompletion=o.among(o.METHODS),
+    )
+    sequential: bool = o.option(
+        False,
+        "Look while sampling and stop once a violation is certain, even where there is an exact "
+        "law; --samples is the most.",
+    )
+    detect: float | None = o.option(
+        None,
+        "Stop, too, once a loss of this size would have been found in 19 of 20 planted leaks; not "
+        "with --samples alone.",
+    )
+    tries: int | None = o.option(None, "Pairs to try at most, before local moves.", "--try")
+    time_limit: float | None = o.option(
+        None,
+        "Seconds, once the files are read, after which it ends with what it has; half for the "
+        "search.",
+    )
 
     def plan(self, output: o.OutputOptions, jobs: int) -> Config:
         """Return the settings of the audit."""
@@ -217,61 +184,42 @@ class SamplingOptions:
 class FindingOptions:
     """What is audited, and what is said of it besides its bound."""
 
-    claim: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CLAIM",
-            help="The claim to test, default the mechanism's own: eps=1, eps=1,delta=1e-6, "
-            "zcdp:0.5, renyi:2:1.0 or gdp:0.45.",
-        ),
-    ] = None
-    relation: Annotated[
-        str | None,
-        typer.Option(
-            autocompletion=o.among(o.RELATIONS),
-            help="Which inputs are neighbours, default the first that the mechanism's domain "
-            "knows: for networks protected, protected-edge, edge or rewired; for graphs edge, "
-            "vertex or rewired; for records add-remove or replace; for vectors one, every, L1 or "
-            "L2; explicit: the mechanism's own pairs; all: each of them, in one table.",
-        ),
-    ] = None
-    observe: Annotated[
-        str | None,
-        typer.Option(
-            autocompletion=o.among(o.OBSERVABLES),
-            help="Audit a by-product of a search and not its list: queries, examined, truncated "
-            "or time; all: these and the list, with a table of what each costs; representation: "
-            "the outputs to the last bit, by which noise drawn in floating point leaks.",
-        ),
-    ] = None
-    prove: Annotated[
-        bool,
-        typer.Option(
-            "--prove", help="Enclose what is violated by ball arithmetic, and write a certificate."
-        ),
-    ] = False
-    explain: Annotated[
-        bool,
-        typer.Option(
-            "--explain",
-            help="Say which line of the code, and which random draw, first differs between the two "
-            "inputs that break a claim.",
-        ),
-    ] = False
-    exposure: Annotated[
-        bool,
-        typer.Option(
-            "--exposure", help="Also what each protected person of --edges loses in a round."
-        ),
-    ] = False
-    fail_on: Annotated[
-        str | None,
-        typer.Option(
-            metavar="STATUS",
-            autocompletion=o.among(("inconclusive",)),
-            help="Exit status 1 for this too: inconclusive, where little could have been found.",
-        ),
-    ] = None
+    claim: str | None = o.option(
+        None,
+        "The claim to test, default the mechanism's own: eps=1, eps=1,delta=1e-6, zcdp:0.5, "
+        "renyi:2:1.0 or gdp:0.45.",
+        metavar="CLAIM",
+    )
+    relation: str | None = o.option(
+        None,
+        "Which inputs are neighbours, default the first that the mechanism's domain knows: for "
+        "networks protected, protected-edge, edge or rewired; for graphs edge, vertex or rewired; "
+        "for records add-remove or replace; for vectors one, every, L1 or L2; explicit: the "
+        "mechanism's own pairs; all: each of them, in one table.",
+        autocompletion=o.among(o.RELATIONS),
+    )
+    observe: str | None = o.option(
+        None,
+        "Audit a by-product of a search and not its list: queries, examined, truncated or time; "
+        "all: these and the list, with a table of what each costs; representation: the outputs to "
+        "the last bit, by which noise drawn in floating point leaks.",
+        autocompletion=o.among(o.OBSERVABLES),
+    )
+    prove: bool = o.option(
+        False, "Enclose what is violated by ball arithmetic, and write a certificate."
+    )
+    explain: bool = o.option(
+        False,
+        "Say which line of the code, and which random draw, first differs between the two inputs "
+        "that break a claim.",
+    )
+    exposure: bool = o.option(False, "Also what each protected person of --edges loses in a round.")
+    fail_on: str | None = o.option(
+        None,
+        "Exit status 1 for this too: inconclusive, where little could have been found.",
+        metavar="STATUS",
+        autocompletion=o.among(("inconclusive",)),
+    )
 
 
 @o.grouped
@@ -434,6 +382,7 @@ def _audit(
     """Audit in the workers and with the store asked for."""
     from pdpaudit.auditing import audit
     from pdpaudit.auditing.pipeline import audit_relations, audit_released
+    from pdpaudit.auditing.provenance import store_settings
     from pdpaudit.cli.output import progress
     from pdpaudit.sampling import backend
 
@@ -441,10 +390,9 @@ def _audit(
         raise InputError("--backend dask uses all workers of its scheduler; leave --jobs out")
     made, spec, file = audited.made, audited.spec, audited.file
     kept_file = None if file is None else {**file, "names": None}  # draws do not depend on names
+    given = partial(store_settings, made, spec, plan.seed, max_degree=max_degree, file=kept_file)
     with (
-        _keeping(
-            workers.store, made, spec, plan.seed, max_degree=max_degree, file=kept_file
-        ) as kept,
+        _keeping(workers.store, plan.seed, given) as kept,
         backend(workers.backend, workers.scheduler) as where,
         progress(quiet=output.quiet) as watcher,
     ):
@@ -470,35 +418,24 @@ def _audit(
             from pdpaudit.auditing.proof import prove_claim
 
             run = partial(audit, prover=prove_claim)
+        plan, name = replace(plan, store=kept), audited.name
         result = run(
-            made,
-            audited.networks,
-            replace(plan, store=kept),
-            subject=audited.name,
-            spec=spec,
-            file=file,
-            watcher=watcher,
+            made, audited.networks, plan, subject=name, spec=spec, file=file, watcher=watcher
         )
     return replace(result, remarks=(*result.remarks, *remarks), context={**result.context, **more})
 
 
 @contextmanager
 def _keeping(
-    path: Path | None,
-    mechanism: object,
-    spec: Specification | None,
-    seed: int,
-    max_degree: int | None,
-    file: Mapping[str, object] | None,
+    path: Path | None, seed: int, settings: Callable[[], Mapping[str, str]]
 ) -> Iterator[Store | None]:
     """Open the store asked for, if any; commit and close it whatever happens."""
     if path is None:
         yield None
         return
-    from pdpaudit.auditing.provenance import store_settings
     from pdpaudit.sampling import Store
 
-    store = Store(path, store_settings(mechanism, spec, seed, max_degree=max_degree, file=file))
+    store = Store(path, settings())
     try:
         with store:
             yield store

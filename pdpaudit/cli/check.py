@@ -25,64 +25,43 @@ EXAMPLES = o.examples(
 class CheckOptions:
     """What is searched, and which checks run."""
 
-    relation: Annotated[
-        str | None,
-        typer.Option(
-            autocompletion=o.among(o.RELATIONS),
-            help="Check the sensitivity of any function instead, between neighbours under this "
-            "relation: of graphs edge, vertex, rewired, or secret ties that its domain names; of "
-            "records add-remove or replace.",
-        ),
-    ] = None
-    sensitivity: Annotated[
-        float | None,
-        typer.Option(
-            help="With --relation, the sensitivity to check; default: the function's own."
-        ),
-    ] = None
-    max_vertices: Annotated[
-        int | None,
-        typer.Option(
-            help="Search all networks with up to N vertices, N at most 8; default 6, with "
-            "--relation 7."
-        ),
-    ] = None
-    labelled_vertices: Annotated[
-        int,
-        typer.Option(
-            help="Enumerate every labelled network with up to N vertices, N at most 6: only this "
-            "certifies. Larger networks are searched up to relabelling."
-        ),
-    ] = 5
+    relation: str | None = o.option(
+        None,
+        "Check the sensitivity of any function instead, between neighbours under this relation: of "
+        "graphs edge, vertex, rewired, or secret ties that its domain names; of records add-remove "
+        "or replace.",
+        autocompletion=o.among(o.RELATIONS),
+    )
+    sensitivity: float | None = o.option(
+        None, "With --relation, the sensitivity to check; default: the function's own."
+    )
+    max_vertices: int | None = o.option(
+        None,
+        "Search all networks with up to N vertices, N at most 8; default 6, with --relation 7.",
+    )
+    labelled_vertices: int = o.option(
+        5,
+        "Enumerate every labelled network with up to N vertices, N at most 6: only this certifies. "
+        "Larger networks are searched up to relabelling.",
+    )
     max_degree: o.MaxDegree = None
-    select: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CHECK",
-            autocompletion=o.among(o.CHECKS),
-            help="Run this check only; may be repeated.",
-        ),
-    ] = None
-    skip: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CHECK",
-            autocompletion=o.among(o.CHECKS),
-            help="Leave this check out; may be repeated.",
-        ),
-    ] = None
-    expect_failure: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CHECK=REASON", help="A check known to fail, and why; may be repeated."
-        ),
-    ] = None
-    examples: Annotated[
-        int, typer.Option(help="Pairs the guided search looks at beyond the small networks.")
-    ] = 3000
-    time_limit: Annotated[
-        float, typer.Option(help="Seconds for all of it; what was completed is reported.")
-    ] = 120.0
+    select: list[str] | None = o.option(
+        None,
+        "Run this check only; may be repeated.",
+        metavar="CHECK",
+        autocompletion=o.among(o.CHECKS),
+    )
+    skip: list[str] | None = o.option(
+        None,
+        "Leave this check out; may be repeated.",
+        metavar="CHECK",
+        autocompletion=o.among(o.CHECKS),
+    )
+    expect_failure: list[str] | None = o.option(
+        None, "A check known to fail, and why; may be repeated.", metavar="CHECK=REASON"
+    )
+    examples: int = o.option(3000, "Pairs the guided search looks at beyond the small networks.")
+    time_limit: float = o.option(120.0, "Seconds for all of it; what was completed is reported.")
 
     def suite(self, seed: int, jobs: int, network: Network | None) -> Options:
         """Return the options of the suite."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
@@ -31,37 +31,19 @@ METHODS = ("exact", "clopper-pearson", "betting", "sequential")
 NOISES = ("laplace", "gumbel", "exponential")
 OBSERVABLES = ("queries", "examined", "truncated", "time", "representation", "all")
 RELATIONS = (
-    "protected",
-    "protected-edge",
-    "edge",
-    "vertex",
-    "rewired",
-    "secret",
-    "add-remove",
-    "replace",
-    "one",
-    "every",
-    "L1",
-    "L2",
-    "explicit",
-    "all",
+    *("protected", "protected-edge", "edge", "vertex", "rewired", "secret", "add-remove"),
+    *("replace", "one", "every", "L1", "L2", "explicit", "all"),
 )
 REGIMES = ("dominant", "several", "fragmented")
 CHECKS = (
-    "finite",
-    "deterministic",
-    "graph-unchanged",
-    "global-random-state",
-    "order-independent",
-    "label-independent",
-    "fast-path",
-    "targeted-sensitivity",
-    "impact-cardinality",
-    "tightness",
-    "own-network",
+    *("finite", "deterministic", "graph-unchanged", "global-random-state", "order-independent"),
+    *("label-independent", "fast-path", "targeted-sensitivity", "impact-cardinality"),
+    *("tightness", "own-network"),
 )
 
 Completer = Callable[[str], list[str]]
+
+T = TypeVar("T")
 
 
 def among(words: tuple[str, ...]) -> Completer:
@@ -88,11 +70,8 @@ def names_of(group: Group) -> Completer:
 
 def claims_offered(incomplete: str) -> list[str]:
     """Return what completes to a published claim, whosever; the paper has an option of its own."""
-    return [
-        name.rpartition(":")[2]
-        for name in names_of("claims")("")
-        if name.rpartition(":")[2].startswith(incomplete)
-    ]
+    names = (name.rpartition(":")[2] for name in names_of("claims")(""))
+    return [name for name in names if name.startswith(incomplete)]
 
 
 def by_number(names: list[str]) -> list[str]:
@@ -165,6 +144,15 @@ def examples(*commands: str) -> str:
     return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
 
 
+def option(default: T, text: str, *names: str, **more: object) -> T:
+    """Return a field of a group: an option with that help, named as the field where not otherwise.
+
+    What is False by default is a flag.
+    """
+    made: T = field(default=default, metadata={"names": names, "help": text, **more})
+    return made
+
+
 def grouped(command: Callable[..., int]) -> Callable[..., int]:
     """Let a command take dataclasses: each of their fields is an option of its own."""
     hints = get_type_hints(command, include_extras=True)
@@ -173,15 +161,14 @@ def grouped(command: Callable[..., int]) -> Callable[..., int]:
     for parameter in signature(command).parameters.values():
         if kind := groups.get(parameter.name):
             types = get_type_hints(kind, include_extras=True)
-            options += (
-                Parameter(
-                    field.name,
-                    Parameter.KEYWORD_ONLY,
-                    default=field.default,
-                    annotation=types[field.name],
-                )
-                for field in fields(kind)
-            )
+            for one in fields(kind):
+                annotation = types[one.name]
+                if one.metadata:
+                    known = {**one.metadata}
+                    names = known.pop("names") or (f"--{one.name.replace('_', '-')}",)
+                    annotation = Annotated[annotation, typer.Option(*names, **known)]
+                made = Parameter(one.name, Parameter.KEYWORD_ONLY, default=one.default)
+                options.append(made.replace(annotation=annotation))
         else:
             annotation = hints[parameter.name]
             options.append(parameter.replace(annotation=annotation, kind=Parameter.KEYWORD_ONLY))
@@ -189,7 +176,7 @@ def grouped(command: Callable[..., int]) -> Callable[..., int]:
     @wraps(command)
     def run(**given: Any) -> int:
         for name, kind in groups.items():
-            given[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
+            given[name] = kind(**{one.name: given.pop(one.name) for one in fields(kind)})
         return command(**given)
 
     run.__annotations__ = {option.name: option.annotation for option in options}
@@ -202,39 +189,29 @@ class WorkerOptions:
     """Where runs are drawn, and where they are kept."""
 
     jobs: Jobs = -1
-    backend: Annotated[
-        str,
-        typer.Option(
-            autocompletion=among(BACKENDS),
-            help="Where workers are: loky or multiprocessing on this machine, dask on a cluster; "
-            "never changes the result.",
-        ),
-    ] = "loky"
-    scheduler: Annotated[
-        str | None,
-        typer.Option(metavar="tcp://HOST:PORT", help="Scheduler of --backend dask."),
-    ] = None
-    store: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Keep finished runs here: whatever ends the command, the same command goes on "
-            "from there, to the same result.",
-        ),
-    ] = None
+    backend: str = option(
+        "loky",
+        "Where workers are: loky or multiprocessing on this machine, dask on a cluster; never "
+        "changes the result.",
+        autocompletion=among(BACKENDS),
+    )
+    scheduler: str | None = option(None, "Scheduler of --backend dask.", metavar="tcp://HOST:PORT")
+    store: Path | None = option(
+        None,
+        "Keep finished runs here: whatever ends the command, the same command goes on from there, "
+        "to the same result.",
+        metavar="FILE",
+    )
 
 
 @dataclass(frozen=True)
 class OutputOptions:
     """The seed of a result, where it goes, and what is said meanwhile."""
 
-    seed: Annotated[
-        int | None, typer.Option(help="Root of all randomness. Default: drawn and printed.")
-    ] = None
-    json_file: Annotated[
-        Path | None,
-        typer.Option("--json", help="Write the result as JSON; - for standard output."),
-    ] = None
+    seed: int | None = option(None, "Root of all randomness. Default: drawn and printed.")
+    json_file: Path | None = option(
+        None, "Write the result as JSON; - for standard output.", "--json"
+    )
     quiet: Quiet = False
 
     @property
@@ -261,83 +238,55 @@ class OutputOptions:
             screen.print(f"result written to {self.json_file}", markup=False, soft_wrap=True)
 
 
+def planted(p: float, q: float, rounds: int, first: str) -> dict[str, object]:
+    """Return how targeted people are planted by infection, for a report."""
+    return {"process": "infect", "p": p, "q": q, "rounds": rounds, "first": first}
+
+
 @dataclass(frozen=True)
 class NetworkOptions:
     """How to read the user's network; made again from a witness by ``replay``."""
 
-    edges: Annotated[
-        Path | None,
-        typer.Option(
-            help="Network file: edge list (CSV, TSV, spaces; gzip too), GML, GraphML, GEXF, Matrix "
-            "Market or Pajek."
-        ),
-    ] = None
-    nodes: Annotated[
-        Path | None,
-        typer.Option(help="Table of people and their labels: who is targeted, who is protected."),
-    ] = None
-    id_column: Annotated[
-        str | None,
-        typer.Option(help="Column of --nodes that names the person."),
-    ] = None
-    label_column: Annotated[str, typer.Option(help="Column or attribute that holds the label.")] = (
-        "label"
+    edges: Path | None = option(
+        None,
+        "Network file: edge list (CSV, TSV, spaces; gzip too), GML, GraphML, GEXF, Matrix Market "
+        "or Pajek.",
     )
-    targeted_value: Annotated[str, typer.Option(help="Label of the targeted people.")] = "target"
-    source_column: Annotated[str | None, typer.Option(help="Column of --edges with one end.")] = (
-        None
+    nodes: Path | None = option(
+        None, "Table of people and their labels: who is targeted, who is protected."
     )
-    target_column: Annotated[
-        str | None, typer.Option(help="Column of --edges with the other end.")
-    ] = None
-    weight_column: Annotated[
-        str | None, typer.Option(help="Column of --edges with the weight.")
-    ] = None
-    min_weight: Annotated[float | None, typer.Option(help="Drop ties of less weight.")] = None
-    time_column: Annotated[str | None, typer.Option(help="Column of --edges with the time.")] = None
-    since: Annotated[str | None, typer.Option("--from", help="Drop contacts before this time.")] = (
-        None
+    id_column: str | None = option(None, "Column of --nodes that names the person.")
+    label_column: str = option("label", "Column or attribute that holds the label.")
+    targeted_value: str = option("target", "Label of the targeted people.")
+    source_column: str | None = option(None, "Column of --edges with one end.")
+    target_column: str | None = option(None, "Column of --edges with the other end.")
+    weight_column: str | None = option(None, "Column of --edges with the weight.")
+    min_weight: float | None = option(None, "Drop ties of less weight.")
+    time_column: str | None = option(None, "Column of --edges with the time.")
+    since: str | None = option(None, "Drop contacts before this time.", "--from")
+    until: str | None = option(None, "Drop contacts after this time.")
+    count_contacts: bool = option(False, "A tie weighs as much as it has rows (for --min-weight).")
+    keep_missing: bool = option(False, "NA, null, - and the like are names.")
+    unlisted: str = option(
+        "refuse", "People without a label, or in no row of --nodes: refuse, or protected."
     )
-    until: Annotated[str | None, typer.Option(help="Drop contacts after this time.")] = None
-    count_contacts: Annotated[
-        bool,
-        typer.Option(
-            "--count-contacts", help="A tie weighs as much as it has rows (for --min-weight)."
-        ),
-    ] = False
-    keep_missing: Annotated[
-        bool, typer.Option("--keep-missing", help="NA, null, - and the like are names.")
-    ] = False
-    unlisted: Annotated[
-        str,
-        typer.Option(help="People without a label, or in no row of --nodes: refuse, or protected."),
-    ] = "refuse"
-    seeds: Annotated[
-        str | None,
-        typer.Option(
-            help="Public targeted people to start from, separated by ';'. Default: the first of "
-            "the largest targeted component."
-        ),
-    ] = None
-    infect: Annotated[
-        str | None,
-        typer.Option(
-            metavar="P,Q,ROUNDS",
-            help="Plant the targeted people by infection: probability of passing on, of becoming "
-            "immune, and rounds, for example 0.3,0.3,4.",
-        ),
-    ] = None
-    infect_from: Annotated[
-        str | None,
-        typer.Option(help="Who is infected first. Default: whoever has most contacts."),
-    ] = None
-    names: Annotated[
-        bool,
-        typer.Option(
-            "--names",
-            help="Call people by their names in --edges; default: person 0, person 1 and so on.",
-        ),
-    ] = False
+    seeds: str | None = option(
+        None,
+        "Public targeted people to start from, separated by ';'. Default: the first of the largest "
+        "targeted component.",
+    )
+    infect: str | None = option(
+        None,
+        "Plant the targeted people by infection: probability of passing on, of becoming immune, "
+        "and rounds, for example 0.3,0.3,4.",
+        metavar="P,Q,ROUNDS",
+    )
+    infect_from: str | None = option(
+        None, "Who is infected first. Default: whoever has most contacts."
+    )
+    names: bool = option(
+        False, "Call people by their names in --edges; default: person 0, person 1 and so on."
+    )
 
     def asked_for(self) -> NetworkOptions | None:
         """Return these options; None where no network is to be read."""
@@ -357,7 +306,7 @@ class NetworkOptions:
             return None
         p, q, rounds = self._infection()
         first = self.infect_from or "whoever has most contacts"
-        return {"process": "infect", "p": p, "q": q, "rounds": rounds, "first": first}
+        return planted(p, q, rounds, first)
 
     def read(self, seed: int) -> tuple[Network, list[str], NetworkOptions]:
         """Return the network, what is to be said about it, and how a result says it was read.

@@ -14,22 +14,15 @@ from typing import Any
 import typer
 from rich.console import Console, RenderableType
 from rich.padding import Padding
-from rich.progress import (
-    BarColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.report.plaintext import on_terminal, visible
+from pdpaudit.report.blocks import on_terminal, visible
 from pdpaudit.results.files import KEPT, save
 from pdpaudit.results.results import Result
-from pdpaudit.sampling.progress import Lines
+from pdpaudit.sampling.engine import Lines
 
 
 class _Screen(Console):

@@ -33,38 +33,31 @@ DEFAULT_REGIME = "several"
 class SimulationOptions:
     """The searches, and how long they run."""
 
-    against: Annotated[
-        str,
-        typer.Option(
-            autocompletion=o.names_of("mechanisms"),
-            help="The search to compare it with, drawn first.",
-        ),
-    ] = "Target"
-    epsilon: Annotated[
-        float, typer.Option(help="Privacy parameter ε of each search round; 1/20 is the paper's.")
-    ] = 0.05
+    against: str = o.option(
+        "Target",
+        "The search to compare it with, drawn first.",
+        autocompletion=o.names_of("mechanisms"),
+    )
+    epsilon: float = o.option(
+        0.05, "Privacy parameter ε of each search round; 1/20 is the paper's."
+    )
     sop: o.Sop = None
-    runs: Annotated[int, typer.Option(help="Runs of each search.")] = 200
-    budget: Annotated[
-        int | None,
-        typer.Option(
-            metavar="CALLS",
-            help="Oracle calls after which a run is cut off, for the curves only; default: a "
-            "fifth of the people, from 2,000 to 20,000.",
-        ),
-    ] = None
-    regime: Annotated[
-        str | None,
-        typer.Option(
-            autocompletion=o.among(o.REGIMES),
-            help="Population of the embedded network: dominant, several or fragmented; default "
-            f"{DEFAULT_REGIME}.",
-        ),
-    ] = None
-    components: Annotated[
-        int | None,
-        typer.Option(help="Targeted components to find at most; default: what the budget allows."),
-    ] = None
+    runs: int = o.option(200, "Runs of each search.")
+    budget: int | None = o.option(
+        None,
+        "Oracle calls after which a run is cut off, for the curves only; default: a fifth of the "
+        "people, from 2,000 to 20,000.",
+        metavar="CALLS",
+    )
+    regime: str | None = o.option(
+        None,
+        "Population of the embedded network: dominant, several or fragmented; default "
+        f"{DEFAULT_REGIME}.",
+        autocompletion=o.among(o.REGIMES),
+    )
+    components: int | None = o.option(
+        None, "Targeted components to find at most; default: what the budget allows."
+    )
     stop: o.Stop = None
     threshold: o.Threshold = None
     noise: o.Noise = None
@@ -100,8 +93,7 @@ def simulate_command(
         Path | None, typer.Option("--csv", help="Write the mean curves as CSV.")
     ] = None,
     figures: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Write figures there, as SVG and PNG."),
+        Path | None, typer.Option(metavar="FOLDER", help="Write figures there, as SVG and PNG.")
     ] = None,
     output: o.OutputOptions,
 ) -> int:
@@ -135,13 +127,7 @@ def simulate_command(
     contestants = chosen.contestants(mechanism, budget)
     with progress(quiet=output.quiet) as watcher, backend():
         simulation = simulate(
-            on,
-            contestants,
-            budget=budget,
-            runs=chosen.runs,
-            seed=seed,
-            jobs=jobs,
-            watcher=watcher,
+            on, contestants, budget=budget, runs=chosen.runs, seed=seed, jobs=jobs, watcher=watcher
         )
     described = {**simulation["network"], **about.get("network", {})}
     simulation = {**simulation, **about, "network": described}
@@ -189,15 +175,9 @@ def _network(
     if reading is None:
         network, infection = embedded_network(DEFAULT_REGIME if regime is None else regime)
         said = [f"embedded network: {network.n:,} people, {network.edges:,} ties"]
-        about: JSON = {
-            "population": {
-                "process": "infect",
-                "p": infection.p,
-                "q": infection.q,
-                "rounds": infection.rounds,
-                "first": network.name(infection.first),
-            }
-        }
+        first = network.name(infection.first)
+        population = o.planted(infection.p, infection.q, infection.rounds, first)
+        about: JSON = {"population": population}
     else:
         if regime is not None:
             raise InputError(
@@ -205,10 +185,7 @@ def _network(
                 "with --infect, or leave it out"
             )
         network, said, reading = reading.read(seed)
-        about = {
-            "network": {"min_weight": reading.min_weight},
-            "population": reading.population(),
-        }
+        about = {"network": {"min_weight": reading.min_weight}, "population": reading.population()}
     for line in said:
         screen.print(line, markup=False)
     sizes = [len(part) for part in targeted_components(network.adjacency, network.targeted)]

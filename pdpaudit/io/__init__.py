@@ -1,8 +1,8 @@
 """Networks from files: edge lists and graph formats, labels, seeds.
 
-:func:`read_network` is the way in: ``source`` turns bytes into text, ``table`` text into rows,
-``columns`` decides what they mean and ``fields`` what a field says, ``ties`` makes pairs of people
-of them; ``graph_formats`` knows other files by what is in them and reads them, some by
+:func:`read_network` is the way in: ``source`` turns bytes into text and says what a field is,
+``table`` makes rows of text, ``columns`` decides what they mean, ``ties`` makes pairs of people of
+them; ``graph_formats`` knows other files by what is in them and reads them, some by
 ``text_formats``; ``people`` says who is targeted and what people are called, ``reading`` puts
 it together.
 """

@@ -11,8 +11,17 @@ from typing import TypedDict
 import pandas as pd
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.io.fields import IDS, INDEX, TIMES, WEIGHTS, is_missing, named_ends, normal, whole
-from pdpaudit.io.source import show
+from pdpaudit.io.source import (
+    IDS,
+    INDEX,
+    TIMES,
+    WEIGHTS,
+    is_missing,
+    named_ends,
+    normal,
+    show,
+    whole,
+)
 from pdpaudit.io.table import Table
 
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
@@ -79,8 +88,7 @@ def choose_columns(table: Table, options: EdgeOptions, ids: Collection[str]) -> 
         notes.insert(0, f"first line{quoted} taken as a header because {reason}")
     elif not all(_INTEGER.fullmatch(table.head[end]) for end in ends):
         notes.insert(
-            0,
-            f"no header recognised: first line read as an edge (if it is a header, {_ENDS_HELP})",
+            0, f"no header recognised: first line read as an edge (if it is a header, {_ENDS_HELP})"
         )
     names = [*table.head, *[""] * table.width] if named else [""] * table.width
     time = _time(table, options, ends, names)
@@ -93,9 +101,8 @@ def choose_columns(table: Table, options: EdgeOptions, ids: Collection[str]) -> 
         if at is not None
     ]
     said = f"{table.source.path}: the ends are columns {' '.join(called[:2])}"
-    return Ends(
-        *ends, weight, time, reason is not None, (said + "".join(called[2:]), *notes, *more)
-    )
+    notes = [said + "".join(called[2:]), *notes, *more]
+    return Ends(*ends, weight, time, reason is not None, tuple(notes))
 
 
 def _lacks_a_name(table: Table) -> bool:
@@ -144,10 +151,8 @@ def _counts_rows(values: Sequence[str]) -> bool:
     """Whether the values are whole numbers that grow by one, as an index does."""
     if not values or not all(_INTEGER.fullmatch(value) for value in values):
         return False
-    first = int(values[0])
-    return first in (0, 1, 2) and [int(value) for value in values] == [
-        *range(first, first + len(values))
-    ]
+    first, numbers = int(values[0]), [int(value) for value in values]
+    return first in (0, 1, 2) and numbers == [*range(first, first + len(values))]
 
 
 def _kind(values: Sequence[str]) -> str:
@@ -189,10 +194,8 @@ def _by_values(table: Table, ids: Collection[str]) -> tuple[int, int]:
     if table.width > 3:
         raise _undecided(table, f"{table.width} columns, and {_UNNAMED}")
     # Where the rows hold nothing, the first line says what would be there.
-    kinds = [
-        _kind([row[c] for row in rows if not is_missing(row[c])] or table.head[c : c + 1])
-        for c in columns
-    ]
+    known = ([row[c] for row in rows if not is_missing(row[c])] for c in columns)
+    kinds = [_kind(some or table.head[c : c + 1]) for c, some in enumerate(known)]
     if kinds[2] == "word" and len(table.head) == 3 and is_number(table.head[2]):
         kinds[2] = "number"  # most likely a weight that is wrong on some lines
     return _by_kinds(table, kinds, counters)
@@ -330,11 +333,8 @@ def _header_reason(table: Table, ends: tuple[int, int], ids: Collection[str]) ->
         numeric = sum(is_number(row[2]) for row in rows)
         if not is_number(head[2]) and 2 * numeric >= len(rows):
             return "its last column is no number, unlike those below it"
-    numbered = [
-        column
-        for column in range(table.width)
-        if all(_INTEGER.fullmatch(row[column]) for row in rows)
-    ]
+    columns = range(table.width)
+    numbered = [c for c in columns if all(_INTEGER.fullmatch(row[c]) for row in rows)]
     if len(rows) > 1 and any(
         not is_number(head[c]) and (c not in ends or not is_missing(head[c])) for c in numbered
     ):
@@ -403,9 +403,5 @@ def _weight(
 
 def _grows_from_zero(values: Sequence[str]) -> bool:
     numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
-    return bool(
-        len(values)
-        and numbers.is_monotonic_increasing
-        and numbers[0] == 0
-        and numbers.nunique() > 2
-    )
+    grows = len(values) and numbers.is_monotonic_increasing and numbers.nunique() > 2
+    return bool(grows and numbers[0] == 0)

@@ -20,8 +20,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.io.fields import whole
-from pdpaudit.io.source import Source, show
+from pdpaudit.io.source import Source, show, whole
 from pdpaudit.io.text_formats import read_dl, read_gdf, read_listing, read_pajek, read_tgf
 from pdpaudit.io.ties import Row, Ties, listed_ties
 
@@ -232,10 +231,8 @@ def _read_json(source: Source) -> nx.Graph:
     if isinstance(data, Mapping) and isinstance(data.get("graph"), Mapping):
         data = data if "nodes" in data else data["graph"]
     if isinstance(data, Mapping) and isinstance(data.get("elements"), Mapping):
-        data = {
-            key: [one["data"] for one in data["elements"].get(key, [])]
-            for key in ("nodes", "edges")
-        }
+        held = data["elements"]
+        data = {key: [one["data"] for one in held.get(key, [])] for key in ("nodes", "edges")}
     links = data.get("links", data.get("edges")) if isinstance(data, Mapping) else None
     nodes = data.get("nodes") if isinstance(data, Mapping) else None
     if isinstance(nodes, Mapping):
@@ -293,12 +290,7 @@ def _read_matrix(source: Source) -> Ties:
     def where(row: int) -> str:
         return f"{source.path}, entry ({ends[row, 0] + 1}, {ends[row, 1] + 1})"
 
-    return Ties(
-        names=names,
-        ends=ends,
-        weights=None if kind == "pattern" else weights,
-        where=where,
-    )
+    return Ties(names=names, ends=ends, weights=None if kind == "pattern" else weights, where=where)
 
 
 class _Format(NamedTuple):

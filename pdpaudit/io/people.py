@@ -13,8 +13,7 @@ import pandas as pd
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.columns import find_column, find_id_column
-from pdpaudit.io.fields import gaps, is_missing, unify, whole
-from pdpaudit.io.source import read_source, show
+from pdpaudit.io.source import gaps, is_missing, read_source, show, unify, whole
 from pdpaudit.io.table import read_table
 from pdpaudit.io.text_formats import read_partition
 
@@ -135,10 +134,8 @@ class PeopleTable:
                 f"{self._table.where(row + 1)}: {show(names[person[row]])} is labelled otherwise "
                 f"than on line {self._table.line(int(first_rows[person[row]]))}; keep one of them"
             )
-        given = [
-            None if gap else value
-            for value, gap in zip(forms, gaps(forms, *[("",)] * keep_missing), strict=True)
-        ]
+        missing = gaps(forms, *[("",)] * keep_missing)
+        given = [None if gap else value for value, gap in zip(forms, missing, strict=True)]
         return [given[code] for code in own.tolist()]
 
 

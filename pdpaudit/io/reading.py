@@ -17,17 +17,9 @@ from scipy.sparse import csr_array
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.network import Network, adjacency_from_edges, targeted_components
 from pdpaudit.io.columns import EdgeOptions
-from pdpaudit.io.fields import folded
 from pdpaudit.io.graph_formats import find_format, read_graph_file
-from pdpaudit.io.people import (
-    People,
-    PeopleTable,
-    find_people,
-    partition,
-    pseudonyms,
-    read_labels,
-)
-from pdpaudit.io.source import read_source, show
+from pdpaudit.io.people import People, PeopleTable, find_people, partition, pseudonyms, read_labels
+from pdpaudit.io.source import folded, read_source, show
 from pdpaudit.io.ties import Ties, collapse, dropped_words, read_edge_list
 
 Plant: TypeAlias = Callable[[csr_array, Sequence[str]], npt.NDArray[np.bool_]]
@@ -159,12 +151,8 @@ def read_network(
     label_path = edges
     if table is not None:
         label_path = table.path
-        people = table.read(
-            options.get("id_column"),
-            None if plant else label_column,
-            ties.names,
-            keep_missing=options.get("keep_missing", False),
-        )
+        column, kept = None if plant else label_column, options.get("keep_missing", False)
+        people = table.read(options.get("id_column"), column, ties.names, keep_missing=kept)
         said += people.notes
         ties, labels = _on_people(edges, ties, label_path, people, unlisted, said)
     elif plant is None:

@@ -1,4 +1,4 @@
-"""A file's bytes as text: unpacked by what they are, not by what the file is called."""
+"""A file's bytes as text, unpacked by what they are and not by its name; and what a field says."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ import select
 import stat
 import zipfile
 import zlib
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from operator import ne
 from pathlib import Path
 from typing import BinaryIO
+from unicodedata import is_normalized, normalize
 
 from pdpaudit.core.errors import InputError
 
@@ -212,3 +215,143 @@ def _await_writer(path: Path, handle: int) -> None:
     waiting.register(handle, select.POLLIN)
     if not any(event & select.POLLIN for _, event in waiting.poll(1000 * PATIENCE_S)):
         raise InputError(f"{path}: is a pipe into which nothing is written; give a file")
+
+
+# What a field says
+
+
+_PAIRS = [
+    *(("source", "target"), ("from", "to"), ("src", "dst"), ("src", "dest")),
+    *(("source", "destination"), ("sender", "receiver"), ("sender", "recipient")),
+    *(("ego", "alter"), ("infector", "infectee"), ("case", "contact"), ("caller", "callee")),
+    *(("start", "end"), ("startid", "endid"), ("i", "j"), ("u", "v"), ("head", "tail")),
+    *(("infector", "case"), ("infector", "id"), ("infectedby", "case"), ("infectedby", "id")),
+    *(("sourceperson", "contact"), ("source", "contact"), ("anumber", "bnumber")),
+    *(("parent", "child"), ("follower", "followee"), ("follower", "followed"), ("giver", "taker")),
+    *((f"{what}{i}", f"{what}{j}") for what in ("node", "vertex", "id", "person", "name", "actor")
+      for i, j in ("12", "ab", "ij")),
+    *((f"{what}{i}", f"{what}{j}") for what in ("author", "user", "member", "individual", "contact",
+      "case", "v", "n") for i, j in ("12", "ab", "ij")),
+]  # fmt: skip
+WEIGHTS = ("weight", "weights", "w", "count", "value", "strength", "frequency", "n")
+TIMES = ("time", "timestamp", "t", "date", "datetime", "contactdate", "contacttime", "day")
+IDS = ("id", "caseid", "personid", "nodeid", "vertexid", "participantid", "subjectid", "patientid")
+INDEX = ("", "unnamed0", "index", "rowname", "rownames", "rowid", "row", "x", "rownumber")
+_SUFFIX = re.compile(r"(?<=.)(nodeid|vertexid|node|vertex|uid|id|name|label)$")
+_NEO4J = re.compile(r"^(?P<name>.*?):(?P<kind>[A-Za-z_]+)(\[\])?(\(.*\))?$")
+_NEO4J_KINDS = ("int", "long", "float", "double", "boolean", "byte", "short", "char", "string")
+
+
+def normal(name: str) -> str:
+    """Return a column's name in lower case without marks, and without Neo4j's types."""
+    typed = _NEO4J.match(name)
+    if typed:
+        kind = typed["kind"]
+        if kind.upper() in ("ID", "START_ID", "END_ID", "LABEL", "TYPE"):
+            name = kind
+        elif kind.lower() in _NEO4J_KINDS:
+            name = typed["name"]
+    return re.sub(r"[\W_]+", "", name.lower())
+
+
+def named_ends(head: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the pairs of columns that their names say are the two ends."""
+    names = [normal(name) for name in head]
+    for form in (names, [_SUFFIX.sub("", name) for name in names]):
+        once = ((a, b) for a, b in _PAIRS if form.count(a) == form.count(b) == 1)
+        found = {(form.index(one), form.index(other)) for one, other in once}
+        if found:
+            return sorted(found)
+    return []
+
+
+def names_columns(head: Sequence[str]) -> bool:
+    """Whether a row names the columns of ties or of people."""
+    names = [normal(name) for name in head]
+    return bool(named_ends(head)) or any(known in names for known in IDS)
+
+
+# What spreadsheets, R, pandas, Stata, SAS and databases write where there is nothing.
+_GAPS = [
+    *("na", "n/a", "n.a.", "nan", "none", "null", "<na>", "(null)", "[null]", "\\n"),
+    *("-", "--", "---", "#n/a", "#ref!", "#value!", "#name?", "#div/0!", "#null!", "#num!"),
+]
+_MISSING = frozenset(
+    ["", "NaN", "NaT", *(form(word) for word in _GAPS for form in (str, str.upper, str.capitalize))]
+)
+#: The same for an end, where whoever is not known is nobody.
+NOBODY = _MISSING | {form("unknown") for form in (str, str.upper, str.capitalize)}
+_WHOLE = re.compile(r"([+-]?\d+)(\.0+|,0)", re.ASCII)
+_ROUNDED = re.compile(r"\d\.\d{5}E\+\d{2}", re.ASCII)  # as Excel shows more than 11 digits
+# Blanks that do not break, and characters without width.
+_SEEN = dict.fromkeys((0xA0, 0x2007, 0x202F), " ") | dict.fromkeys((0x200B, 0x2060, 0xFEFF), "")
+_UNSEEN = re.compile("[" + "".join(map(chr, _SEEN)) + "]")
+_POWER = re.compile(r"\d+(\.\d+)?[eE]\+?\d{1,2}", re.ASCII)
+_A_POWER = re.compile(rf"^{_POWER.pattern}$", re.ASCII | re.MULTILINE)
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE]\+?\d{1,2})?", re.ASCII)
+
+
+def is_missing(text: str) -> bool:
+    """Whether a field stands for nothing, or for nobody."""
+    return text.strip() in NOBODY
+
+
+def gaps(texts: Sequence[str], words: Collection[str] = _MISSING) -> list[bool]:
+    """Return which fields stand for nothing; a point does among numbers, as in Stata and SAS."""
+    if "." in texts and all(
+        text == "." or text in words or _NUMBER.fullmatch(text) for text in texts
+    ):
+        words = {*words, "."}
+    return [text.strip() in words for text in texts]
+
+
+def whole(text: str) -> str:
+    """Return ``2.0`` as ``2``, as a gap in a column of whole numbers makes of it."""
+    found = _WHOLE.fullmatch(text) if text.endswith("0") else None
+    return found[1] if found else text
+
+
+def folded(names: Sequence[str]) -> list[str]:
+    """Return names without case, leading zeros and repeated blanks."""
+    text = "\n".join(names).casefold()  # at once, for there may be a million
+    if "  " in text:
+        text = re.sub(" +", " ", text)
+    if text.startswith("0") or "\n0" in text:
+        text = re.sub("^0+(?=.)", "", text, flags=re.MULTILINE)
+    return text.split("\n") if names else []
+
+
+def unify(names: Sequence[str], place: str) -> tuple[list[str], list[str]]:
+    """Return names with what is one person's in one form, and what is to be said about that.
+
+    ``1e+05`` is a whole number only where all names are numbers: elsewhere it may be a code.
+    """
+    text = "\n".join(names)  # searched at once, for there may be a million
+    said: list[str] = []
+    found = list(names)
+    if not text.isascii() and (_UNSEEN.search(text) or not is_normalized("NFC", text)):
+        found = [normalize("NFC", name.translate(_SEEN)).strip() for name in names]
+        said = [
+            f"{place}: names are read without characters that cannot be seen, accents in one form"
+        ]
+    if ".0" in text or ",0" in text:
+        found = [whole(name) for name in found]
+    if (
+        _A_POWER.search(text)
+        and any(map(_POWER.fullmatch, found))
+        and all(_NUMBER.fullmatch(name) or is_missing(name) for name in found)
+    ):
+        rounded = next(filter(_ROUNDED.fullmatch, found), None)
+        if rounded is not None:
+            raise InputError(
+                f"{place}: ids like {rounded} have lost their last digits in a spreadsheet; format "
+                "the column as text there and export it again"
+            )
+        found = [
+            str(int(float(name))) if _POWER.fullmatch(name) and float(name).is_integer() else name
+            for name in found
+        ]
+    changed = sum(map(ne, names, found))
+    if changed and not said:
+        said = [f"{place}: {changed:,} whole numbers written like 2.0 are read as 2"]
+    return found, said

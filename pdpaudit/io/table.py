@@ -17,8 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.io.fields import names_columns
-from pdpaudit.io.source import Source, show
+from pdpaudit.io.source import Source, names_columns, show
 
 SAMPLE = 200
 _FIELD = re.compile(r'"(?:[^"]|"")*"(?=[ \t]|$)|[^ \t]+')
@@ -302,9 +301,8 @@ def _count(line: str, separator: str) -> int:
     if separator == " ":
         return len(_FIELD.findall(line))
     try:
-        return len(
-            next(csv.reader([line], delimiter=separator, skipinitialspace=True, strict=True))
-        )
+        reader = csv.reader([line], delimiter=separator, skipinitialspace=True, strict=True)
+        return len(next(reader))
     except (csv.Error, StopIteration):
         return 0
 
@@ -349,12 +347,8 @@ def _layout(data: bytes, separator: str) -> tuple[Rows, Rows, Rows]:
 def _positions(buffer: npt.NDArray[np.uint8], character: str) -> Rows:
     """Return where a character is; block by block, so that the work stays in the cache."""
     code = ord(character)
-    return np.concatenate(
-        [
-            np.flatnonzero(buffer[start : start + _BLOCK] == code) + start
-            for start in range(0, len(buffer), _BLOCK)
-        ]
-    )
+    starts = range(0, len(buffer), _BLOCK)
+    return np.concatenate([np.flatnonzero(buffer[i : i + _BLOCK] == code) + i for i in starts])
 
 
 def _fields_up_to(buffer: npt.NDArray[np.uint8], ends: Rows) -> Rows:

@@ -209,11 +209,8 @@ def read_dl(source: Source) -> Ties:
     labels = re.search(r"\blabels:(.*)", head, re.IGNORECASE | re.DOTALL)
     names = _fields(labels[1], r"\s,") if labels else []
     embedded = re.search(r"\blabels\s+embedded", head, re.IGNORECASE) is not None
-    rows = [
-        (number, _fields(line, r"\s,"))
-        for number, line in enumerate(body.split("\n"), start)
-        if line.strip()
-    ]
+    lines = enumerate(body.split("\n"), start)
+    rows = [(number, _fields(line, r"\s,")) for number, line in lines if line.strip()]
     if kind in ("fullmatrix", "fm"):
         if embedded:
             names = rows[0][1]

@@ -15,8 +15,7 @@ import pandas as pd
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.network import distinct
 from pdpaudit.io.columns import EdgeOptions, Ends, choose_columns, is_number
-from pdpaudit.io.fields import NOBODY, folded, gaps, is_missing, named_ends, times_of, unify
-from pdpaudit.io.source import Source, show
+from pdpaudit.io.source import NOBODY, Source, folded, gaps, is_missing, named_ends, show, unify
 from pdpaudit.io.table import Table, read_table
 
 _MOST_ROWS = 20_000
@@ -68,10 +67,8 @@ def collapse(
         _check(ties, weights)
         ends, weights = ends[weights > 0], weights[weights > 0]
     low, high = np.minimum(ends[:, 0], ends[:, 1]), np.maximum(ends[:, 0], ends[:, 1])
-    key, weights = (
-        (low * n + high)[low != high],
-        weights if weights is None else weights[low != high],
-    )
+    apart = low != high
+    key, weights = (low * n + high)[apart], weights if weights is None else weights[apart]
     light = 0
     if min_weight is None:
         pairs = distinct(key)
@@ -274,6 +271,24 @@ def _refuse_second_header(
             )
 
 
+def _times(values: Sequence[str], place: str) -> npt.NDArray[np.float64]:
+    """Return times as numbers: as they are, or dates as seconds; missing ones as NaN."""
+    texts = pd.Series([None if is_missing(value) else value for value in values], dtype=object)
+    numbers: npt.NDArray[np.float64] = pd.to_numeric(texts, errors="coerce").to_numpy(np.float64)
+    given = texts.notna().to_numpy()
+    if not np.isnan(numbers[given]).any():
+        return numbers
+    dates = pd.to_datetime(texts, errors="coerce", format="ISO8601", utc=True)
+    wrong = given & dates.isna().to_numpy()
+    if wrong.any():
+        raise InputError(
+            f"{place}: {values[int(np.flatnonzero(wrong)[0])]!r} is neither a number nor a date "
+            "like 2020-03-01; correct it, or name another column with `time_column`"
+        )
+    seconds = (dates - pd.Timestamp("1970-01-01", tz="UTC")) / pd.Timedelta(seconds=1)
+    return np.asarray(seconds.to_numpy(np.float64))
+
+
 def _in_window(
     table: Table,
     column: int | None,
@@ -288,7 +303,7 @@ def _in_window(
     used = sorted(set(codes[inside, 0].tolist()))
     place = f"{table.source.path}, column {column + 1}"
     times = np.full(len(values), np.nan)
-    times[used] = times_of([values[code] for code in used], place)
+    times[used] = _times([values[code] for code in used], place)
     since, until = options.get("since"), options.get("until")
     dates = any(_DATE.match(values[code]) for code in used)
     dated = {bool(_DATE.match(limit)) for limit in (since, until) if limit}
@@ -297,8 +312,8 @@ def _in_window(
             f"{place}: times are {'dates' if dates else 'numbers'}, and the window is not; give "
             "`since` and `until` in the same form"
         )
-    begin = times_of([since], "`since`")[0] if since else -np.inf
-    end = times_of([until], "`until`")[0] if until else np.inf
+    begin = _times([since], "`since`")[0] if since else -np.inf
+    end = _times([until], "`until`")[0] if until else np.inf
     if until and _DAY.fullmatch(until):
         end += 86_399.999_999  # a day ends with its last second
     row_times = times[codes[:, 0]]
@@ -350,12 +365,8 @@ def matrix_ties(
     """Return the ties of a square matrix; one that is symmetric says each of them once."""
     symmetric = bool((matrix == matrix.T).all())
     one, other = np.nonzero(np.triu(matrix) if symmetric else matrix)
-    return Ties(
-        names=list(names),
-        ends=np.stack([one, other], axis=1).astype(np.int64),
-        weights=matrix[one, other],
-        where=lambda row: place(int(one[row])),
-    )
+    ends = np.stack([one, other], axis=1).astype(np.int64)
+    return Ties(list(names), ends, matrix[one, other], lambda row: place(int(one[row])))
 
 
 def read_matrix_table(table: Table) -> Ties | None:
@@ -375,10 +386,8 @@ def read_matrix_table(table: Table) -> Ties | None:
     else:
         return None
     try:
-        matrix = np.array(
-            [["0" if is_missing(field) else field for field in row] for row in body],
-            dtype=np.float64,
-        )
+        filled = [["0" if is_missing(field) else field for field in row] for row in body]
+        matrix = np.array(filled, dtype=np.float64)
     except ValueError:
         return None
     plain = bool((matrix == matrix.T).all()) and not matrix.diagonal().any()

@@ -21,23 +21,17 @@ from scipy.sparse import csr_array
 from pdpaudit.checks import check_names, name_of, require_statistic
 from pdpaudit.checks.evaluation import advice, distinct
 from pdpaudit.checks.sensitivity import FORMAT, LARGEST, NAME, Question, broken_words
-from pdpaudit.checks.witness import (
-    PAIR_PROPERTIES,
-    Edges,
-    GraphWitness,
-    PairWitness,
-    read_witness,
-)
+from pdpaudit.checks.witness import PAIR_PROPERTIES, Edges, GraphWitness, PairWitness, read_witness
 from pdpaudit.core.domains import Domain, Graphs, Movable
 from pdpaudit.core.errors import InputError, described
 from pdpaudit.core.graphs import Graph
 from pdpaudit.core.protocols import FastStatistic, StatisticOfProximity
 from pdpaudit.core.registry import Find
 from pdpaudit.replay.claims import Replay
-from pdpaudit.replay.trust import compared, differences, finder
+from pdpaudit.replay.trust import compared, differences, finder, of_witness
 from pdpaudit.results.results import CheckResult
 from pdpaudit.sampling.backends import in_copy
-from pdpaudit.sampling.encoding import decode
+from pdpaudit.sampling.store import decode
 
 #: How the sentence on a broken bound ends, and how that on a failure that was expected begins.
 SEARCHED = ("no smaller network breaks it", "nothing can be left out of it")
@@ -77,7 +71,7 @@ def replay_check(check: CheckResult, find: Find | None = None) -> Replay:
     find = finder(trust=False) if find is None else find
     if check.name == NAME:
         return replay_sensitivity(check, find)
-    try:
+    with of_witness(check.name, "check"):
         witness = read_witness(check.witness or {})
         if witness.n > MOST_VERTICES:
             raise ValueError(f"there are at most {MOST_VERTICES} vertices in a counterexample")
@@ -91,12 +85,6 @@ def replay_check(check: CheckResult, find: Find | None = None) -> Replay:
             return Replay(check.name, False, verified.detail)
         now, recorded = _shown(check, witness, name_of(sop), verified.measured)
         wrong = list(differences(now, recorded, complete=True))
-    except InputError as error:
-        raise InputError(f"{check.name}: {error}") from None
-    except Exception as error:  # whatever a field that was tampered with leads to
-        raise InputError(
-            f"{check.name}: its witness is damaged ({described(error)}); check again"
-        ) from None
     words = f"{verified.detail}, but {compared(wrong)}" if wrong else verified.detail
     return Replay(check.name, not wrong, words)
 
@@ -127,11 +115,8 @@ def _shown(
         now |= {"declared": None, "observed": None}
         return now, recorded | declared_observed
     again = {"declared": measured.declared, "values": measured.values, "at": measured.at}
-    filed: dict[str, object] = {
-        "declared": witness.declared,
-        "values": {side: list(values) for side, values in witness.values.items()},
-        "at": witness.at,
-    }
+    values = {side: list(values) for side, values in witness.values.items()}
+    filed: dict[str, object] = {"declared": witness.declared, "values": values, "at": witness.at}
     if not bound:  # what is shown is of the whole network, the witness cut out of it
         return now | {"witness": again}, recorded | {"witness": filed}
     now |= {"declared": measured.declared, "observed": measured.observed}
@@ -149,11 +134,8 @@ def _shown(
 def _opening(witness: PairWitness, measured: Measured) -> str:
     """Return what is said of a broken bound, up to what was searched for a smaller network."""
     declared, observed = distinct(measured.declared, measured.observed)
-    what = (
-        f"vertex {measured.at} moves by {observed}"
-        if witness.property == "targeted-sensitivity"
-        else f"{observed} vertices change"
-    )
+    moved, of = f"vertex {measured.at} moves by {observed}", witness.property
+    what = moved if of == "targeted-sensitivity" else f"{observed} vertices change"
     what += advice(measured.declared, measured.observed)
     where = f"degree {witness.max_degree}, {witness.n} vertices"
     return f"{where}: declared {declared}, but {what}; "
@@ -348,7 +330,7 @@ def _compare(straight: list[float], other: list[float], slack: Fraction, how: st
 def replay_sensitivity(check: CheckResult, find: Find) -> Replay:
     """Call a function on both sides of its counterexample, and compare with what is shown."""
     witness = check.witness or {}
-    try:
+    with of_witness(check.name, "check"):
         if witness.get("format") != FORMAT:
             raise ValueError(f"its format is not {FORMAT}")
         if not witness.get("specification"):
@@ -364,19 +346,10 @@ def replay_sensitivity(check: CheckResult, find: Find) -> Replay:
         words = broken_words(question, (left, right))
         broken = question.excess((left, right)) > 0
         declared = question.allowed((left, right))
-    except InputError as error:
-        raise InputError(f"{check.name}: {error}") from None
-    except Exception as error:  # whatever a field that was tampered with leads to
-        raise InputError(
-            f"{check.name}: its witness is damaged ({described(error)}); check again"
-        ) from None
     if not broken:
         return Replay(check.name, False, f"{words}: that is within what is declared")
-    if (
-        check.status != "violated"
-        or check.declared != declared
-        or not check.detail.startswith(words)
-    ):
+    shown = (check.status, check.declared, check.detail[: len(words)])
+    if shown != ("violated", declared, words):
         return Replay(check.name, False, f"{words}, which is not what is shown")
     return Replay(check.name, True, words)
 

@@ -26,7 +26,7 @@ from pdpaudit.auditing.other_claims import Weighed
 from pdpaudit.auditing.sequential import Looks
 from pdpaudit.auditing.side_channels import REPRESENTATION, SAMPLES, observed
 from pdpaudit.core.claim import PrivacyClaim
-from pdpaudit.core.errors import InputError, Misbehaviour, described
+from pdpaudit.core.errors import InputError, Misbehaviour
 from pdpaudit.core.neighbors import PROTECTED
 from pdpaudit.core.privacy_loss import ExactLoss, loss_for
 from pdpaudit.core.protocols import Law, LawUnavailable
@@ -37,9 +37,10 @@ from pdpaudit.inference import ErrorBudget
 from pdpaudit.inference.certificate import PROVED, certified, check_certificate
 from pdpaudit.inference.sequential import Known, look_sizes
 from pdpaudit.outputs import JSON, Event, equal_is_same, flatten
-from pdpaudit.replay.trust import compared, differences, finder, made_again
-from pdpaudit.results.fields import STATUS_WORDS, Fields
-from pdpaudit.results.pairs import NamedNetwork, NetworkPair, Pair, ReadNetwork
+from pdpaudit.replay.trust import compared, differences, finder, made_again, of_witness
+from pdpaudit.report.findings import log_ratio
+from pdpaudit.results.files import STATUS_WORDS, Fields
+from pdpaudit.results.pairs import NetworkPair, Pair, ReadNetwork
 from pdpaudit.results.results import ClaimResult
 from pdpaudit.results.witnesses import AuditWitness
 
@@ -91,29 +92,24 @@ def replay_claim(claim: JSON, terms: Terms, named: Mapping[str, str] | None = No
     filed = ClaimResult.from_json(Fields(claim, f"{name}: is damaged", ""))
     known = filed.witness
     assert known is not None
-    try:
-        if copied := _not_copied(filed, known):
-            return Replay(name, False, copied)
-        again = _again(known, terms)
-        if known.event.to_json() != witness.get("event"):
-            raise KeyError("event")
-        if known.unseeded:
-            return _drawn_anew(filed, known, again)
-        exact = known.method in (METHOD, PROVED)
-        rebuilt, words = (_exact if exact else _sampled)(filed, known, again, terms)
-        if filed.first_difference is not None:
-            runs = filed.first_difference.runs
-            rebuilt = explained(rebuilt, again.context.mechanism, again.candidate, terms.seed, runs)
-        fields = {"id": name} if named is None else named
-        body = replace(rebuilt, **fields).to_json()  # type: ignore[arg-type]
-    except (_Unlike, Misbehaviour, LawUnavailable) as error:
-        return Replay(name, False, str(error))
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from None
-    except Exception as error:  # whatever a field that was tampered with leads to
-        raise InputError(
-            f"{name}: its witness is damaged ({described(error)}); audit again"
-        ) from None
+    with of_witness(name, "audit"):
+        try:
+            if copied := _not_copied(filed, known):
+                return Replay(name, False, copied)
+            again = _again(known, terms)
+            if known.event.to_json() != witness.get("event"):
+                raise KeyError("event")
+            if known.unseeded:
+                return _drawn_anew(filed, known, again)
+            exact = known.method in (METHOD, PROVED)
+            rebuilt, words = (_exact if exact else _sampled)(filed, known, again, terms)
+            if filed.first_difference is not None:
+                runs, mechanism = filed.first_difference.runs, again.context.mechanism
+                rebuilt = explained(rebuilt, mechanism, again.candidate, terms.seed, runs)
+            fields = {"id": name} if named is None else named
+            body = replace(rebuilt, **fields).to_json()  # type: ignore[arg-type]
+        except (_Unlike, Misbehaviour, LawUnavailable) as error:
+            return Replay(name, False, str(error))
     wrong = list(differences(body, dict(claim), complete=terms.complete))
     if wrong:
         return Replay(name, False, f"{words}, but {compared(wrong)}")
@@ -159,13 +155,8 @@ def _again(witness: AuditWitness, terms: Terms) -> _Again:
     claims, number = mechanism.claims, witness.claim
     if spec.beginning:
         mechanism = mechanism.beginning()
-    known = replace(
-        known,
-        observe=spec.observe,
-        claimed=spec.claimed,
-        relation=spec.relation,
-        beginning=spec.beginning,
-    )
+    kept = ("observe", "claimed", "relation", "beginning")
+    known = replace(known, **{key: getattr(spec, key) for key in kept})
     if not mechanism.repeatable:
         raise InputError("what is observed differs from run to run; nothing can be replayed")
     if type(number) is not int or not 1 <= number <= len(claims):
@@ -179,9 +170,7 @@ def _again(witness: AuditWitness, terms: Terms) -> _Again:
         raise
     except ValueError as error:
         raise _Unlike(f"the witness is no neighbouring pair: {error}") from None
-    base = witness.pair.base if isinstance(witness.pair, NetworkPair) else None
-    file = base.file if isinstance(base, NamedNetwork) else None
-    context = AuditContext(mechanism, "", known, config, Silent(), file)
+    context = AuditContext(mechanism, "", known, config, Silent(), witness.file)
     return _Again(context, number, claims[number - 1], candidate, witness.event, note)
 
 
@@ -209,14 +198,9 @@ def _config(witness: AuditWitness, terms: Terms) -> Config:
         return next((plan for plan in plans if plan.size == witness.samples), config)
     if witness.confidence is None:
         raise KeyError("confidence")
+    asked = ("samples", "confidence", "method", "detect")
     try:
-        return replace(
-            config,
-            samples=witness.samples,
-            confidence=witness.confidence,
-            method=witness.method,
-            detect=witness.detect,
-        )
+        return replace(config, **{key: getattr(witness, key) for key in asked})
     except InputError as error:
         raise KeyError(str(error)) from None
 
@@ -233,7 +217,8 @@ def _exact(
     loss = loss_for(*laws, again.promise)
     inside = frozenset(output for output in loss.outputs if output in event)
     chances = _chance(laws[0], inside), _chance(laws[1], inside)
-    shown = _loss_of(chances, event, again.promise.delta)
+    ours, theirs = chances if event.side == "left" else reversed(chances)
+    shown = log_ratio(ours, theirs, again.promise.delta)
     # An event shows a part of a divergence only: what the laws say is computed again from them.
     if again.promise.approximate and shown < loss.epsilon - CLOSE * max(1.0, loss.epsilon):
         raise _Unlike(f"the event shows a loss of {shown:.6g}, the pair loses {loss.epsilon:.10g}")
@@ -244,8 +229,8 @@ def _exact(
     words = f"exact loss {loss.epsilon:.10g} computed again"
     reason = claim.event.unproved
     if witness.method == PROVED:
-        ours, theirs = (left, right) if event.side == "left" else (right, left)
-        holds, words = check_certificate(claim, mechanism, event, inside, ours, theirs)
+        sides = (left, right) if event.side == "left" else (right, left)
+        holds, words = check_certificate(claim, mechanism, event, inside, *sides)
         if not holds:
             raise _Unlike(words)
         if witness.certificate is not None:
@@ -275,13 +260,6 @@ def _chance(law: Law, inside: frozenset[object]) -> float:
     listed = [float(known.get(output, 0.0)) for output in inside]
     whole = all(chance > 0 for chance in listed)
     return sum(listed) if whole else min(1.0, sum(listed) + law.missing)
-
-
-def _loss_of(chances: tuple[float, float], event: Event, delta: float) -> float:
-    ours, theirs = chances if event.side == "left" else reversed(chances)
-    if ours - delta <= 0:
-        return 0.0
-    return math.inf if theirs <= 0 else max(0.0, math.log((ours - delta) / theirs))
 
 
 def _recorded(claim: ClaimResult, witness: AuditWitness) -> Power:
@@ -314,15 +292,11 @@ def _drawn_anew(claim: ClaimResult, witness: AuditWitness, again: _Again) -> Rep
         raise _Unlike("the witness says that it has no seed, the mechanism does not")
     violated = claim.status == "violated"
     looks = look_sizes(context.config.size) if violated else list(witness.looks or ())
-    power = Power(
-        lambda least, chance: math.inf,
-        looks=Looks(looks, enough=False, wanted=witness.detect) if witness.looks else None,
-    )
+    planned = Looks(looks, enough=False, wanted=witness.detect) if witness.looks else None
+    power = Power(lambda least, chance: math.inf, looks=planned)
     rebuilt = _confirmed(witness, again, power, spent=0)
-    if (claim.statement, claim.promise) != (
-        rebuilt.statement,
-        replace(rebuilt.promise, source=claim.source),
-    ):
+    promised = replace(rebuilt.promise, source=claim.source)
+    if (claim.statement, claim.promise) != (rebuilt.statement, promised):
         raise _Unlike("the claim is not what the mechanism says")
     shown, fresh = claim.event.counts, rebuilt.event.counts
     if shown is None or fresh is None:

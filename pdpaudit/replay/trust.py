@@ -6,38 +6,29 @@ import inspect
 import json
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import CodeType
 
 from pdpaudit.adapters.elsewhere import made_elsewhere
+from pdpaudit.core import registry
 from pdpaudit.core.errors import InputError, described
-from pdpaudit.core.registry import (
-    SINGULAR,
-    Find,
-    Group,
-    UserCodeError,
-    adapter_of,
-    imported_for,
-    is_registered,
-    make_mechanism,
-    resolve,
-)
 from pdpaudit.core.specification import Specification
-from pdpaudit.report.plaintext import clip
-from pdpaudit.results.fields import is_number
+from pdpaudit.report.blocks import clip
+from pdpaudit.results.files import is_number
 
 #: Characters of a name that a message shows.
 LONGEST = 200
 
 
-def finder(*, trust: bool) -> Find:
+def finder(*, trust: bool) -> registry.Find:
     """Return how names in a result are looked up: nothing is imported for them without trust.
 
     Whatever is found must look like what it is taken for before anything of it is called.
     """
 
-    def find(group: Group, name: str) -> object:
+    def find(group: registry.Group, name: str) -> object:
         if not isinstance(name, str) or "\0" in name:
-            raise InputError(f"the result names no {SINGULAR[group]}; write it again")
+            raise InputError(f"the result names no {registry.SINGULAR[group]}; write it again")
         shown = clip(name, LONGEST)
         if group == "adapters":
             if not trust:
@@ -46,49 +37,58 @@ def finder(*, trust: bool) -> Find:
                     "you trust it"
                 )
             return None
-        if not (trust or is_registered(group, name)):
+        if not (trust or registry.is_registered(group, name)):
+            place = clip(registry.imported_for(group, name), LONGEST)
             raise InputError(
-                f"{shown} is not a registered {SINGULAR[group]}: to replay it, code is imported "
-                f"and run from {clip(imported_for(group, name), LONGEST)}; give `trust` if you "
-                "trust that code"
+                f"{shown} is not a registered {registry.SINGULAR[group]}: to replay it, code is "
+                f"imported and run from {place}; give `trust` if you trust that code"
             )
-        found = _imported(group, name)
+        try:
+            found = registry.resolve(group, name)
+        except registry.UserCodeError as error:
+            raise _in_a_line(error) from None
         lacks = {"mechanisms": no_mechanism, "functions": _no_function}.get(group, _no_statistic)
         missing = lacks(found)
         if missing:
             raise InputError(
-                f"{shown} is no {SINGULAR[group]}: {missing}; nothing of it was called"
+                f"{shown} is no {registry.SINGULAR[group]}: {missing}; nothing of it was called"
             )
         return found
 
     return find
 
 
-def made_again(spec: Specification, find: Find) -> tuple[object, Specification]:
+@contextmanager
+def of_witness(name: str, command: str) -> Iterator[None]:
+    """Name the witness that an error is of; any that is none of ours is a damaged field's."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+    except Exception as error:
+        raise InputError(
+            f"{name}: its witness is damaged ({described(error)}); {command} again"
+        ) from None
+
+
+def made_again(spec: Specification, find: registry.Find) -> tuple[object, Specification]:
     """Return the mechanism of a witness, and how it was made now."""
     outside = {"python": spec.python, "command": spec.program}
-    for what in (*outside.values(), spec.name if adapter_of(spec.name) else None):
+    for what in (*outside.values(), spec.name if registry.adapter_of(spec.name) else None):
         if what is not None:
             find("adapters", what)
     if outside != {"python": None, "command": None}:
         name = None if spec.program is not None else spec.name
         return made_elsewhere(name, spec.parameters, **outside)
     try:
-        return make_mechanism(spec.name, spec.parameters, find)
-    except UserCodeError as error:
+        return registry.make_mechanism(spec.name, spec.parameters, find)
+    except registry.UserCodeError as error:
         raise _in_a_line(error) from None
 
 
-def _in_a_line(error: UserCodeError) -> InputError:
+def _in_a_line(error: registry.UserCodeError) -> InputError:
     """Return what somebody's own code failed with, without its traceback."""
     return InputError(f"{clip(str(error), LONGEST)}: {described(error.__cause__ or error)}")
-
-
-def _imported(group: Group, name: str) -> object:
-    try:
-        return resolve(group, name)
-    except UserCodeError as error:
-        raise _in_a_line(error) from None
 
 
 def _no_function(found: object) -> str:
@@ -154,14 +154,8 @@ RELATIVE = 1e-6
 
 #: Numbers near 0 that are differences of others: losses, curves, rates of attackers.
 ROUNDED = {
-    "at_most",
-    "exact",
-    "lower_bound",
-    "hockey_stick",
-    "trade_off",
-    "inference",
-    "largest_found",
-    "observed",
+    *("at_most", "exact", "lower_bound", "hockey_stick", "trade_off", "inference"),
+    *("largest_found", "observed"),
 }
 ABSOLUTE = 1e-7
 
@@ -181,9 +175,8 @@ def differences(
             elif key not in now:
                 yield f"{'.'.join((*place, key))} does not belong there"
             else:
-                yield from differences(
-                    now[key], recorded[key], complete=complete, place=(*place, key)
-                )
+                at = (*place, key)
+                yield from differences(now[key], recorded[key], complete=complete, place=at)
     elif isinstance(now, list) and isinstance(recorded, list) and len(now) == len(recorded):
         for i, (one, other) in enumerate(zip(now, recorded, strict=True)):
             yield from differences(one, other, complete=complete, place=(*place, str(i)))

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
+from pdpaudit.report.blocks import nats, number
 from pdpaudit.report.findings import Chances, Point
-from pdpaudit.report.plaintext import nats, number
 from pdpaudit.results.results import Status
 
 if TYPE_CHECKING:
@@ -145,12 +145,8 @@ def page_chart(
         for child in list(element):
             if child.tag.endswith("metadata") or child.find("{*}style") is not None:
                 element.remove(child)
-    root.attrib = {
-        "viewBox": root.attrib["viewBox"],
-        "class": f"plot {kind}".rstrip(),
-        "role": "img",
-        "aria-labelledby": anchor,
-    }
+    looks = {"viewBox": root.attrib["viewBox"], "class": f"plot {kind}".rstrip()}
+    root.attrib = {**looks, "role": "img", "aria-labelledby": anchor}
     title = ET.Element("title", {"id": anchor})
     title.text = words
     root.insert(0, title)
@@ -297,11 +293,8 @@ def _trade_off(
     ax = figure.add_axes((0.13, 0.13, 0.84, 0.84))
     ax.set(xlim=(0, 1), ylim=(0, 1), xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
     ax.set(xlabel="false-positive rate", ylabel="false-negative rate")
-    distances = (
-        corner[0] - point[0],
-        corner[1] - point[1],
-        float(claim.trade_off(seen.q)) - point[1],
-    )
+    below = float(claim.trade_off(seen.q)) - point[1]
+    distances = (corner[0] - point[0], corner[1] - point[1], below)
     width = 4 * max(*map(abs, distances), 0.004)
     shown = [ax]
     if width <= LARGEST_WINDOW:  # too near to the curve for the whole to show on which side

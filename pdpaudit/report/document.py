@@ -14,28 +14,12 @@ from pdpaudit.core.composition import composition_table
 from pdpaudit.core.errors import InputError
 from pdpaudit.report import blocks as b
 from pdpaudit.report import findings as f
+from pdpaudit.report import measured as m
+from pdpaudit.report import sources as s
+from pdpaudit.report.blocks import clip, count, nats, number, span, visible
 from pdpaudit.report.charts import Loss, loss_chart, trade_off_chart
-from pdpaudit.report.exposure import exposure_section
 from pdpaudit.report.pair_drawing import draw_pair, draw_witness
-from pdpaudit.report.plaintext import clip, count, nats, number, span, visible
-from pdpaudit.report.simulation import (
-    Simulation,
-    lead_words,
-    simulation_blocks,
-    simulation_in,
-)
-from pdpaudit.report.sources import KEY as PREFACE
-from pdpaudit.report.sources import (
-    MISTAKES,
-    Preface,
-    Source,
-    command_of,
-    listing_of,
-    preface_of,
-    replay_of,
-    with_largest,
-)
-from pdpaudit.results.fields import STATUS_WORDS, Fields, is_number
+from pdpaudit.results.files import STATUS_WORDS, is_number
 from pdpaudit.results.pairs import InlineNetwork, NetworkPair, Pair
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status, worst
 
@@ -70,7 +54,7 @@ TITLES = {
 MEASURED = "Measured, without a verdict."
 
 #: What has a place of its own in a report.
-PLACED = ("names", PREFACE)
+PLACED = ("names", s.KEY)
 
 
 @dataclass(frozen=True)
@@ -88,7 +72,7 @@ class _Part:
     """One result in a report, with how each of its findings is shown."""
 
     anchor: str
-    source: Source
+    source: s.Source
     drawn: frozenset[int]
     alone: bool
     file: str = ""
@@ -98,20 +82,17 @@ class _Part:
         return self.source.result
 
     @cached_property
-    def preface(self) -> Preface | None:
-        return preface_of(self.result.context, self.source.name)
+    def preface(self) -> s.Preface | None:
+        return s.preface_of(self.result.context, self.source.name)
 
     @cached_property
-    def simulation(self) -> Simulation | None:
-        return simulation_in(self.result.context, self.source.name)
+    def simulation(self) -> m.Simulation | None:
+        return m.simulation_in(self.result.context, self.source.name)
 
     @cached_property
     def mistakes(self) -> frozenset[str]:
         """Claims that nobody makes, which are there to be found violated."""
-        fields = Fields(self.result.context, self.source.name, "context.")
-        if not isinstance(fields.body.get("catalogue"), list):
-            return frozenset()
-        entries = fields.records("catalogue")
+        entries = s.catalogue_of(self.result, self.source.name)
         return frozenset(one.text("id") for one in entries if one.body.get("mistake") is True)
 
     def made(self) -> list[ClaimResult | CheckResult]:
@@ -149,22 +130,17 @@ class _Part:
             yield f"{self.anchor}-check-{i}", check
 
 
-def compose(sources: Sequence[Source]) -> Document:
+def compose(sources: Sequence[s.Source]) -> Document:
     """Return what a report of at least one result says; O(size of the results)."""
-    sources = [replace(one, result=with_largest(one.result, one.name)) for one in sources]
+    sources = [replace(one, result=s.with_largest(one.result, one.name)) for one in sources]
     found = [one for source in sources for one in source.result.findings]
     drawable = sorted((one for one in found if one.witness), key=_severity)
     drawn = frozenset(id(one) for one in drawable[:MOST_PICTURES])
     alike = Counter(source.result.subject for source in sources)
+    files = [source.name if alike[source.result.subject] > 1 else "" for source in sources]
     parts = [
-        _Part(
-            f"r{i}",
-            source,
-            drawn,
-            len(sources) == 1,
-            source.name if alike[source.result.subject] > 1 else "",
-        )
-        for i, source in enumerate(sources, start=1)
+        _Part(f"r{i}", source, drawn, len(sources) == 1, file)
+        for i, (source, file) in enumerate(zip(sources, files, strict=True), start=1)
     ]
     made = [one for part in parts for one in part.made()]
     status = worst(one.status for one in made)
@@ -188,19 +164,15 @@ def compose(sources: Sequence[Source]) -> Document:
     )
 
 
-def _totals(sources: Sequence[Source]) -> str:
+def _totals(sources: Sequence[s.Source]) -> str:
     """Return the totals; a catalogue of published claims has its own, of what each came to."""
-    if len(sources) == 1:
-        fields = Fields(sources[0].result.context, sources[0].name, "context.")
-        if isinstance(fields.body.get("catalogue"), list):
-            entries = fields.records("catalogue")
-            tallies = {
-                noun: [
-                    one.status() for one in entries if (one.body.get("mistake") is True) == mistake
-                ]
-                for noun, mistake in (("claim", False), ("common mistake", True))
-            }
-            return "; ".join(f.tally_words(*one) for one in tallies.items() if one[1])
+    first = sources[0]
+    if len(sources) == 1 and isinstance(first.result.context.get("catalogue"), list):
+        statuses: dict[bool, list[Status]] = {False: [], True: []}
+        for one in s.catalogue_of(first.result, first.name):
+            statuses[one.body.get("mistake") is True].append(one.status())
+        tallies = zip(("claim", "common mistake"), statuses.values(), strict=True)
+        return "; ".join(f.tally_words(*one) for one in tallies if one[1])
     return f.totals([one for source in sources for one in source.result.findings])
 
 
@@ -208,17 +180,19 @@ def _plain(parts: Sequence[_Part], found: Sequence[ClaimResult | CheckResult]) -
     if found or not any(_has(part.source, "simulation", "exposure") for part in parts):
         return f.plain_words(worst(one.status for one in found), found)
     simulation = parts[0].simulation
-    return lead_words(simulation) if simulation and parts[0].alone else MEASURED
+    return m.lead_words(simulation) if simulation and parts[0].alone else MEASURED
 
 
-def _has(source: Source, *keys: str) -> bool:
+def _has(source: s.Source, *keys: str) -> bool:
     return any(isinstance(source.result.context.get(key), Mapping) for key in keys)
 
 
-def _terms(sources: Sequence[Source], statuses: Collection[Status]) -> tuple[tuple[str, str], ...]:
+def _terms(
+    sources: Sequence[s.Source], statuses: Collection[Status]
+) -> tuple[tuple[str, str], ...]:
     """Return the terms that a report uses, each with its meaning."""
     glossary = f.glossary()
-    terms = {STATUS_WORDS[s]: glossary["status"][s] for s in SEVERITY if s in statuses}
+    terms = {STATUS_WORDS[one]: glossary["status"][one] for one in SEVERITY if one in statuses}
     claims = [claim for source in sources for claim in source.result.claims]
     networks = any(isinstance(claim.pair, NetworkPair) for claim in claims)
     uses = {
@@ -278,7 +252,7 @@ def _verdicts(parts: Sequence[_Part], undrawn: int) -> b.Section | None:
     checked = any(part.result.checks for part in parts)
     caption = f"{unit}{'; of a check, what is declared and found' if checked else ''}"
     columns = ("claim", "verdict", "claimed", "measured")
-    captions = {False: caption, True: MISTAKES}
+    captions = {False: caption, True: s.MISTAKES}
     blocks: list[b.Block] = [
         b.Table(captions[mistake], columns, tuple(cells for _, cells in ranked), kind="verdicts")
         for mistake, ranked in groupby(sorted(rows, key=itemgetter(0)), lambda row: row[0][0])
@@ -326,10 +300,10 @@ def _result(part: _Part) -> b.Section:
     blocks: list[b.Block | None] = []
     if not part.alone:
         if simulation:
-            blocks.append(b.Paragraph(lead_words(simulation), simulation.names))
+            blocks.append(b.Paragraph(m.lead_words(simulation), simulation.names))
         blocks += part.beginning()
     if simulation:
-        blocks += simulation_blocks(simulation, part.anchor)
+        blocks += m.simulation_blocks(simulation, part.anchor)
     for anchor, one in part.anchors():
         if isinstance(one, ClaimResult):
             blocks.append(_claim(anchor, one, result, id(one) in part.drawn))
@@ -337,12 +311,12 @@ def _result(part: _Part) -> b.Section:
     made, replay = (preface.made, preface.replay) if preface else ("", "")
     blocks += [
         _checks(part),
-        exposure_section(result.context, source.name, part.anchor, most),
+        m.exposure_section(result.context, source.name, part.anchor, most),
         _tried(part),
         _composition(part),
         # The tables of a preface hold what else was recorded.
         None if preface is not None else _rest(part),
-        _again(part.anchor, made or command_of(source), replay or replay_of(source)),
+        _again(part.anchor, made or s.command_of(source), replay or s.replay_of(source)),
     ]
     heading = "In detail" if part.alone else part.title
     return b.Section(heading, tuple(block for block in blocks if block), part.anchor)
@@ -428,7 +402,7 @@ def _check_blocks(anchor: str, check: CheckResult, part: _Part) -> list[b.Block]
     blocks: list[b.Block] = [*b.grid_tables(check)]
     if id(check) in part.drawn and check.witness:
         drawn = draw_witness(check.witness)
-        listing = listing_of(check.witness, part.result.subject)
+        listing = s.listing_of(check.witness, part.result.subject)
         code = b.Code("This shows it:", listing, "python") if listing else None
         if drawn or code:
             pictures = (drawn.picture(anchor),) if drawn else ()
@@ -521,7 +495,7 @@ def _again(anchor: str, command: str, replay: str | None) -> b.Section:
     return b.Section("Reproduce it", tuple(blocks), f"{anchor}-again")
 
 
-def _made(source: Source) -> b.Table:
+def _made(source: s.Source) -> b.Table:
     """Say when and from what a result was made; a published file leaves out what differs."""
     result, versions = source.result, dict(source.versions)
     ours = versions.pop("pdpaudit", "")

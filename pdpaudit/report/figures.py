@@ -19,10 +19,9 @@ import numpy.typing as npt
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.report import charts as c
-from pdpaudit.report import simulation as s
-from pdpaudit.report.blocks import Picture, Pictures
+from pdpaudit.report import measured as s
+from pdpaudit.report.blocks import Picture, Pictures, count
 from pdpaudit.report.findings import Point
-from pdpaudit.report.plaintext import count
 from pdpaudit.results.files import write_bytes
 
 if TYPE_CHECKING:
@@ -39,12 +38,7 @@ MOST_INSIDE = 6
 
 #: Okabe and Ito's colours but for yellow, which paper swallows.
 COLOURS = (c.VERMILLION, c.BLUE, c.GREEN, c.PURPLE, c.ORANGE, c.SKY, c.BLACK)
-DASHES: tuple[c.Dash, ...] = (
-    (0, ()),
-    (0, (5, 2)),
-    (0, (1.5, 1.5)),
-    (0, (6, 2, 1.5, 2)),
-)
+DASHES: tuple[c.Dash, ...] = ((0, ()), (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 MARKERS = "osD^vPX"
 
 #: Curves that one panel tells apart.
@@ -243,16 +237,13 @@ def plots_of(found: s.Simulation, title: str = "") -> tuple[list[Plot], Plot | N
     Without a private search, the curves are those of the one without privacy.
     """
     searches: Sequence[s.Search | None] = found.private[: s.MOST_SEARCHES] or (None,)
-    curves = [
-        Plot(
-            "curves" if len(searches) == 1 else f"curves-{i}",
-            f"Targets found against oracle calls, single runs and their mean. "
-            f"{_ends(found.plain, one)}",
-            (10.6, 5.0),
-            partial(_curves, found.plain, one, title),
-        )
-        for i, one in enumerate(searches, start=1)
-    ]
+    curves = []
+    for i, one in enumerate(searches, start=1):
+        name = "curves" if len(searches) == 1 else f"curves-{i}"
+        words = "Targets found against oracle calls, single runs and their mean. "
+        words += _ends(found.plain, one)
+        draw = partial(_curves, found.plain, one, title)
+        curves.append(Plot(name, words, (10.6, 5.0), draw))
     named = [(one.title, one) for one in found.private[:MOST_CURVES]]
     compared = comparison("comparison", named, found.plain, title) if len(named) > 1 else None
     drawing, drawn = found.drawing, None
@@ -307,10 +298,8 @@ def write_comparison(
     if not curves:
         raise InputError("no private search to compare; give simulations that hold one each")
     if len(curves) > MOST_CURVES:
-        raise InputError(
-            f"{len(curves)} searches to compare; one figure tells {MOST_CURVES} apart, so give "
-            "fewer"
-        )
+        many = f"{len(curves)} searches to compare"
+        raise InputError(f"{many}; one figure tells {MOST_CURVES} apart, so give fewer")
     # A search without privacy that is not the same for all measures none of them.
     same = len({(one.calls, one.found.mean) for one in plain}) == 1
     plot = comparison("", curves, plain[0] if same else None, s.safe_name(title))

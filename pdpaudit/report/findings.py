@@ -17,8 +17,8 @@ from functools import cache
 from importlib.resources import files
 
 from pdpaudit.core.registry import KEARNS, UserCodeError, claims_of, loaded, paper_of
-from pdpaudit.report.plaintext import clip, count, isolate_names, nats, number, times, visible
-from pdpaudit.results.fields import STATUS_WORDS
+from pdpaudit.report.blocks import clip, count, isolate_names, nats, number, times, visible
+from pdpaudit.results.files import STATUS_WORDS
 from pdpaudit.results.measurements import AtMost, Counts, LawComparison, Rate, Tried
 from pdpaudit.results.pairs import NetworkPair
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status
@@ -433,15 +433,12 @@ def next_words(result: Result, file: str, replay: str) -> tuple[str, ...]:
         with suppress(UserCodeError):  # a package that is broken is no fault of this result's
             known.append(loaded(item))
     claims = [one for one in known if getattr(one, "known_violated", False)]
-    if names := sorted((one.id for one in claims if one.mechanism == name), key=_by_number):
+    broken = [one.id for one in claims if one.mechanism == name]
+    if names := sorted(broken, key=lambda one: (len(one), one)):
         whose = "" if paper == KEARNS else f"--paper {paper} "
         select = whose + " ".join(f"--select {one}" for one in names)
         words.append(f"Known violated elsewhere: {', '.join(names)} (pdpaudit claims {select})")
     return tuple(words)
-
-
-def _by_number(name: str) -> tuple[int, str]:
-    return len(name), name
 
 
 #: What is said of where two runs first differ.

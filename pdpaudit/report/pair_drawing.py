@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from pdpaudit.core.errors import InputError
 from pdpaudit.outputs import Event, Membership
 from pdpaudit.report import charts as c
-from pdpaudit.report.blocks import Picture
-from pdpaudit.report.plaintext import clip, number, visible
+from pdpaudit.report.blocks import Picture, clip, number, visible
 from pdpaudit.results.pairs import InlineNetwork, NetworkPair, Pair
 
 if TYPE_CHECKING:
@@ -80,12 +79,9 @@ class PairDrawing:
     @property
     def groups(self) -> dict[Role, list[int]]:
         """Who is lost, kept and gained."""
-        lost, gained = self.before - self.after, self.after - self.before
-        return {
-            "lost": sorted(lost),
-            "kept": sorted(self.before & self.after),
-            "gained": sorted(gained),
-        }
+        kept = self.before & self.after
+        lost, gained = self.before - kept, self.after - kept
+        return {"lost": sorted(lost), "kept": sorted(kept), "gained": sorted(gained)}
 
     @cached_property
     def ring(self) -> list[tuple[Role, int | None, str]]:
@@ -136,11 +132,8 @@ class PairDrawing:
     def signs(self, vertex: int) -> set[str]:
         """Return the signs of a vertex."""
         kind = "targeted" if vertex in self.targeted else "protected"
-        return {
-            CENTRE if vertex == self.centre else kind,
-            *[POINTED] * (vertex in self.pointed),
-            *[START] * (vertex in self.seeds),
-        }
+        kind = CENTRE if vertex == self.centre else kind
+        return {kind, *[POINTED] * (vertex in self.pointed), *[START] * (vertex in self.seeds)}
 
     def picture(self, anchor: str) -> Picture:
         """Return the drawing with what it shows in words."""
@@ -263,16 +256,8 @@ def _draw(pair: PairDrawing, figure: Figure) -> None:
         _label(ax, angle, label, turned=len(around) > 12, muted=v is None)
     if pair.centre is not None:
         ax.text(0, -0.16, pair.label(pair.centre), ha="center", va="top", weight="bold")
-    c.write_key(
-        figure.legend,
-        key,
-        loc="lower center",
-        ncols=3,
-        frameon=False,
-        fontsize=8,
-        columnspacing=0.8,
-        handlelength=1.5,
-    )
+    look = {"frameon": False, "fontsize": 8, "columnspacing": 0.8, "handlelength": 1.5}
+    c.write_key(figure.legend, key, loc="lower center", ncols=3, **look)
 
 
 def _label(ax: Axes, angle: float, label: str, *, turned: bool, muted: bool) -> None:

@@ -23,19 +23,11 @@ from typing import TYPE_CHECKING
 
 from pdpaudit.core.neighbors import PROTECTED
 from pdpaudit.report import blocks as b
-from pdpaudit.report.blocks import Block, Paragraph, Section, Table
+from pdpaudit.report import findings as f
+from pdpaudit.report.blocks import clip, isolate_names, nats, spans, visible
 from pdpaudit.report.document import Document, compose, found_words
-from pdpaudit.report.findings import (
-    MARKS,
-    compared_words,
-    difference_words,
-    parameter_words,
-    tried_rows,
-    tried_words,
-)
-from pdpaudit.report.plaintext import clip, isolate_names, nats, spans, visible
 from pdpaudit.report.sources import Source
-from pdpaudit.results.fields import STATUS_WORDS
+from pdpaudit.results.files import STATUS_WORDS
 from pdpaudit.results.pairs import NetworkPair
 from pdpaudit.results.results import CheckResult, ClaimResult, Result, Status
 
@@ -109,7 +101,7 @@ def _inner(text: str) -> str:
 
 
 def _badge(status: Status) -> str:
-    return f"{MARKS[status]} **{STATUS_WORDS[status]}**"
+    return f"{f.MARKS[status]} **{STATUS_WORDS[status]}**"
 
 
 def _document(doc: Document) -> Iterator[str]:
@@ -221,7 +213,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {"prose": prose, "clip": clip, "drawn": Markup}
     environment.filters["kind"] = lambda block: type(block).__name__
-    environment.globals |= {"MARKS": MARKS, "WORDS": STATUS_WORDS, "spans": spans}
+    environment.globals |= {"MARKS": f.MARKS, "WORDS": STATUS_WORDS, "spans": spans}
     return environment
 
 
@@ -254,19 +246,13 @@ def _alerts(source: Source) -> Iterator[dict[str, object]]:
         if one.status not in LEVELS:
             continue
         uri, line = _place(source, one)
+        place = {"artifactLocation": {"uri": uri}, "region": {"startLine": line}}
         key = f"{source.result.subject}\n{_title(one)}"
         yield {
             "ruleId": "claim" if isinstance(one, ClaimResult) else "declaration",
             "level": LEVELS[one.status],
             "message": {"text": visible(f"{_title(one)}: {_said(one)}")},
-            "locations": [
-                {
-                    "physicalLocation": {
-                        "artifactLocation": {"uri": uri},
-                        "region": {"startLine": line},
-                    }
-                }
-            ],
+            "locations": [{"physicalLocation": place}],
             "partialFingerprints": {"claim/v1": sha256(key.encode()).hexdigest()[:32]},
         }
 
@@ -280,7 +266,7 @@ def _title(one: ClaimResult | CheckResult) -> str:
 def _said(one: ClaimResult | CheckResult) -> str:
     if isinstance(one, CheckResult):
         return f"{STATUS_WORDS[one.status]}. {one.detail}".strip()
-    return " ".join(filter(None, (found_words(one), difference_words(one))))
+    return " ".join(filter(None, (found_words(one), f.difference_words(one))))
 
 
 def _place(source: Source, one: ClaimResult | CheckResult) -> tuple[str, int]:
@@ -326,14 +312,14 @@ CLOSING = (
 
 def render_checklist(sources: Sequence[Source]) -> str:
     """Return a table for each result: a row for each question, answered or not, as Markdown."""
-    blocks: list[Block] = [Paragraph(CLOSING)]
+    blocks: list[b.Block] = [b.Paragraph(CLOSING)]
     for source in sources:
         rows = tuple((name, clip(said, 600)) for name, said in answers(source.result).items())
-        table = Table("", ("question", "what this audit says"), rows)
+        table = b.Table("", ("question", "what this audit says"), rows)
         heading = f"{clip(source.result.subject)} ({source.name})"
-        blocks.insert(-1, Section(heading, (table,), ""))
+        blocks.insert(-1, b.Section(heading, (table,), ""))
     title = "Checklist for evaluating a privacy guarantee"
-    return render_blocks([Section(title, tuple(blocks), "")], 1)
+    return render_blocks([b.Section(title, tuple(blocks), "")], 1)
 
 
 def answers(result: Result) -> dict[str, str]:
@@ -345,7 +331,7 @@ def answers(result: Result) -> dict[str, str]:
     sampled = any(one.exact is None and one.samples for one in claims)
     made = (one.witness.mechanism for one in claims if one.witness)
     composed = any("components" in spec.parameters for spec in made if spec)
-    tested = filter(None, (tried_words(result.tried), compared_words(result.law_compared)))
+    tested = filter(None, (f.tried_words(result.tried), f.compared_words(result.law_compared)))
     statuses = (f"{one.name}: {STATUS_WORDS[one.status]}" for one in checks)
     answered = {
         "Unit of privacy": " ".join(NETWORKS[one][0] for one in networked)
@@ -390,14 +376,14 @@ def _relation(claim: ClaimResult) -> str | None:
 
 
 def _neighbours(result: Result) -> str:
-    tried = "; ".join(clip(family) for family, _, _ in tried_rows(result.tried)[:MOST_FAMILIES])
+    tried = "; ".join(clip(family) for family, _, _ in f.tried_rows(result.tried)[:MOST_FAMILIES])
     worst = next((one.pair.words for one in result.claims if one.pair.words), None)
     return f"{tried or 'Not named'}. The worst: {worst}." if worst else tried
 
 
 def _parameters(claim: ClaimResult) -> str:
     source = f" ({claim.source})" if claim.source else ""
-    stated = parameter_words(claim) if claim.promise.approximate else claim.statement
+    stated = f.parameter_words(claim) if claim.promise.approximate else claim.statement
     return f"{stated}{source}"
 
 

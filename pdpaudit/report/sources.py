@@ -16,10 +16,8 @@ from pdpaudit.core.registry import Group, needs_trust
 from pdpaudit.outputs import JSON
 from pdpaudit.report.blocks import Block, Paragraph, Points, Section, Table
 from pdpaudit.report.findings import claim_words, least_true
-from pdpaudit.results.fields import STATUS_WORDS, Fields
-from pdpaudit.results.files import load, plain
+from pdpaudit.results.files import STATUS_WORDS, Fields, load, plain
 from pdpaudit.results.measurements import KnownLoss
-from pdpaudit.results.pairs import NamedNetwork, NetworkPair
 from pdpaudit.results.results import ClaimResult, Result, Status
 from pdpaudit.results.witnesses import AuditWitness
 
@@ -61,7 +59,9 @@ def command_of(source: Source) -> str:
     words = ["pdpaudit", result.command, subject]
     if result.claims:
         words += _claim_options(result.claims[0], every="relations" in result.context)
-    for place in (asked, result.context.get("network"), _file_of(result.claims)):
+    files = (claim.witness.file for claim in result.claims if claim.witness)
+    file = next((one for one in files if one is not None), None)
+    for place in (asked, result.context.get("network"), file):
         words += _options(place)
     words += ["--exposure"] if isinstance(result.context.get("exposure"), Mapping) else []
     return shlex.join([*words, "--seed", str(result.seed), "--json", source.name])
@@ -131,15 +131,6 @@ def _claim_options(claim: ClaimResult, *, every: bool) -> list[str]:
     return words
 
 
-def _file_of(claims: tuple[ClaimResult, ...]) -> JSON | None:
-    """Return how the user's network was read, where a witness tells."""
-    for claim in claims:
-        pair = claim.witness and claim.witness.pair
-        if isinstance(pair, NetworkPair) and isinstance(pair.base, NamedNetwork):
-            return pair.base.file
-    return None
-
-
 def _options(values: object) -> list[str]:
     """Return ``--key value`` for each value that can stand on a command line."""
     if not isinstance(values, Mapping):
@@ -191,10 +182,8 @@ class Preface:
 
     def sections(self, anchor: str) -> list[Section]:
         """Return its sections below an anchor."""
-        return [
-            Section(heading, blocks, f"{anchor}-section-{i}")
-            for i, (heading, blocks) in enumerate(self.parts, start=1)
-        ]
+        parts = enumerate(self.parts, start=1)
+        return [Section(title, blocks, f"{anchor}-section-{i}") for i, (title, blocks) in parts]
 
 
 def section(
@@ -235,10 +224,8 @@ def _blocks(part: Fields) -> Iterator[Block]:
         columns = one.texts("columns")
         if not columns:
             raise one.fail("columns", "a list of at least one text")
-        rows = tuple(
-            Fields({"rows": row}, one.file, one.place).texts("rows", len(columns))
-            for row in one.listed("rows")
-        )
+        found = (Fields({"rows": row}, one.file, one.place) for row in one.listed("rows"))
+        rows = tuple(row.texts("rows", len(columns)) for row in found)
         numeric = one.body.get("numeric") is True
         yield Table(one.text("caption"), columns, rows, one.text("note"), numeric)
     points = part.texts("points")
@@ -261,12 +248,15 @@ def _rounded(value: object) -> object:
     return value
 
 
+def catalogue_of(result: Result, file: str) -> list[Fields]:
+    """Return the entries of a catalogue of published claims; none where a result has no list."""
+    listed = isinstance(result.context.get("catalogue"), list)
+    return Fields(result.context, file, "context.").records("catalogue") if listed else []
+
+
 def with_largest(result: Result, file: str = "") -> Result:
     """Return a result whose claims say of a larger loss in its catalogue, if there is any."""
-    if not isinstance(result.context.get("catalogue"), list):
-        return result
-    entries = Fields(result.context, file, "context.").records("catalogue")
-    known = {one.text("id"): one.number("largest") for one in entries}
+    known = {one.text("id"): one.number("largest") for one in catalogue_of(result, file)}
     claims = []
     for claim in result.claims:
         largest, law = known.get(claim.id), claim.event.law
@@ -356,19 +346,13 @@ def composition_budgets(compared: Sequence[JSON]) -> Table:
 def _composition(context: JSON) -> list[dict[str, object]]:
     compared = context["composition"]
     columns = ("ε", "δ", "follows up to m", "holds up to m")
-    relied = Table(
-        "Rounds up to which the paper's form follows, and holds",
-        columns,
-        tuple(
-            (
-                f"{row['epsilon']:g}",
-                f"{row['delta']:g}",
-                *(_end(row[f"{what}_up_to"]) for what in ("proved", "holds")),
-            )
-            for row in context["paper_form"]
-        ),
-        numeric=True,
+    ends = ("proved_up_to", "holds_up_to")
+    rows = tuple(
+        (f"{row['epsilon']:g}", f"{row['delta']:g}", *(_end(row[end]) for end in ends))
+        for row in context["paper_form"]
     )
+    caption = "Rounds up to which the paper's form follows, and holds"
+    relied = Table(caption, columns, rows, numeric=True)
     allowed = (
         "What each theorem allows for m rounds of ε, beside the optimal composition (Kairouz, Oh "
         "and Viswanath). A budget below the optimal one is false for some mechanism."

@@ -13,11 +13,10 @@ from rich.text import Text
 
 from pdpaudit.report import blocks as b
 from pdpaudit.report import findings as f
-from pdpaudit.report.exposure import exposure_section
-from pdpaudit.report.plaintext import count
-from pdpaudit.report.simulation import lead_words, search_sections, simulation_of
+from pdpaudit.report.blocks import count
+from pdpaudit.report.measured import exposure_section, lead_words, search_sections, simulation_of
 from pdpaudit.report.sources import replay_command
-from pdpaudit.results.fields import STATUS_WORDS, Fields
+from pdpaudit.results.files import STATUS_WORDS, Fields
 from pdpaudit.results.pairs import NetworkPair
 from pdpaudit.results.results import CheckResult, Result, Status
 

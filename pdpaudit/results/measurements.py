@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from pdpaudit.outputs.events import Event, Side, event_from_json
 from pdpaudit.outputs.records import JSON
-from pdpaudit.results.fields import Fields, given
+from pdpaudit.results.files import Fields, given
 from pdpaudit.results.witnesses import THEOREM, Enclosure
 
 #: Nobody draws this often, and counts below it are exact as floats.
@@ -42,23 +42,16 @@ class Tried:
 
     def to_json(self) -> dict[str, object]:
         """Return the JSON form."""
-        return given(pairs=self.pairs, by=dict(self.by), families=self._rows())
-
-    def _rows(self) -> list[dict[str, object]] | None:
-        return None if self.families is None else [*map(asdict, self.families)]
+        rows = None if self.families is None else [*map(asdict, self.families)]
+        return given(pairs=self.pairs, by=dict(self.by), families=rows)
 
     @classmethod
     def from_json(cls, fields: Fields) -> Tried:
         """Return the numbers of a JSON form, every field looked at."""
-        by, listed = fields.inner("by"), fields.records("families")
-        families = (
-            Family(one.text("family"), one.text("network"), one.count("pairs")) for one in listed
-        )
-        return cls(
-            fields.count("pairs"),
-            {label: by.count(label) for label in by.body},
-            tuple(families) if "families" in fields.body else None,
-        )
+        by = fields.inner("by")
+        families = tuple(one.make(Family) for one in fields.records("families"))
+        counts = {label: by.count(label) for label in by.body}
+        return fields.make(cls, by=counts, families=families if "families" in fields.body else None)
 
 
 @dataclass(frozen=True)
@@ -82,12 +75,8 @@ class LawComparison:
     def from_json(cls, fields: Fields) -> LawComparison:
         """Return the comparison of a JSON form, every field looked at."""
         which = fields.inner("which")
-        return cls(
-            fields.count("pairs"),
-            fields.count("runs_a_side"),
-            fields.required("deviation", fields.number("deviation")),
-            {label: which.count(label) for label in which.body} if which.body else None,
-        )
+        counts = {label: which.count(label) for label in which.body}
+        return fields.make(cls, which=counts or None)
 
 
 @dataclass(frozen=True)
@@ -117,14 +106,6 @@ class KnownLoss:
 
     epsilon: float
     words: str
-
-    @classmethod
-    def from_json(cls, fields: Fields, key: str) -> KnownLoss | None:
-        """Return the loss of a JSON form; None where it has none."""
-        known = fields.inner(key)
-        if not known.body:
-            return None
-        return cls(known.required("epsilon", known.number("epsilon")), known.text("words"))
 
 
 @dataclass(frozen=True)
@@ -169,21 +150,14 @@ class EventLaw:
         ours, theirs = fields.share("probability"), fields.share("probability_other")
         if ours is None or theirs is None:
             return None
-        most = fields.inner("at_most")
-        return cls(
-            ours,
-            theirs,
-            fields.number("left_out"),
-            AtMost(
-                most.required("epsilon", most.number("epsilon")),
-                most.required("left_out", most.number("left_out")),
-            )
-            if most.body
-            else None,
-            KnownLoss.from_json(fields, "largest_found"),
-            KnownLoss.from_json(fields, "proved_bound"),
-            fields.number("excess"),
-            *(_curve(fields, key, *names) for key, names in CURVES.items()),
+        return fields.make(
+            cls,
+            probability=ours,
+            probability_other=theirs,
+            at_most=fields.optional("at_most", AtMost),
+            largest_found=fields.optional("largest_found", KnownLoss),
+            proved_bound=fields.optional("proved_bound", KnownLoss),
+            **{key: _curve(fields, key, *names) for key, names in CURVES.items()},
         )
 
 
@@ -230,17 +204,13 @@ class ClaimEvent:
     def from_json(cls, fields: Fields) -> ClaimEvent:
         """Return the event of a JSON form, every field looked at."""
         defined = Fields({"event": fields.body}, fields.file, fields.place.removesuffix("event."))
-        return cls(
-            fields.text("words"),
-            defined.read("event", "an event", event_from_json)
-            if "feature" in fields.body
-            else None,
-            Counts.from_json(fields),
-            EventLaw.from_json(fields),
-            fields.read("proof", "a proof", Enclosure.from_json)
-            if "proof" in fields.body
-            else None,
-            fields.text("unproved"),
+        known, proved = "feature" in fields.body, "proof" in fields.body
+        return fields.make(
+            cls,
+            definition=defined.read("event", "an event", event_from_json) if known else None,
+            counts=Counts.from_json(fields),
+            law=EventLaw.from_json(fields),
+            proof=fields.read("proof", "a proof", Enclosure.from_json) if proved else None,
         )
 
 

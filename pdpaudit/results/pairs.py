@@ -14,7 +14,7 @@ from pdpaudit.core.network import Network, adjacency_from_edges
 from pdpaudit.outputs.events import Side
 from pdpaudit.outputs.records import JSON
 from pdpaudit.outputs.words import list_names
-from pdpaudit.results.fields import given, whole
+from pdpaudit.results.files import given, whole
 
 #: How a network is read again from what its file was called and the options it was read with.
 ReadNetwork = Callable[[JSON, int], Network]
@@ -50,14 +50,7 @@ class InlineNetwork:
 
     def to_json(self) -> JSON:
         """Return the JSON form."""
-        return {
-            "n": self.n,
-            "seeds": list(self.seeds),
-            "max_degree": self.max_degree,
-            "targeted": list(self.targeted),
-            "edges": [list(edge) for edge in self.edges],
-            "names": None if self.names is None else list(self.names),
-        }
+        return dict(vars(self))
 
     @classmethod
     def from_json(cls, body: JSON) -> InlineNetwork:
@@ -98,8 +91,7 @@ class NamedNetwork:
 
     def to_json(self) -> JSON:
         """Return the JSON form."""
-        shared = {"n": self.n, "seeds": list(self.seeds), "max_degree": self.max_degree}
-        return {**shared, "file": self.file}
+        return dict(vars(self))
 
     @classmethod
     def from_json(cls, body: JSON) -> NamedNetwork:
@@ -132,8 +124,7 @@ class OwnPair:
 
     def to_json(self) -> JSON:
         """Return the JSON form; empty where nothing is known."""
-        sides = None if self.sides is None else list(self.sides)
-        known = given(number=self.number, sides=sides)
+        known = given(number=self.number, sides=self.sides)
         return {"words": self.words, **known} if self.words or known else {}
 
     @classmethod
@@ -179,25 +170,12 @@ class NetworkPair:
             base = NamedNetwork(network.n, tuple(network.seeds), network.max_degree, file)
         else:
             base = InlineNetwork.of(network, pair.vertex)
-        left, right = (
-            tuple(np.sort(np.asarray(side)).tolist())
-            for side in (pair.left_neighbours, pair.right_neighbours)
-        )
+        sides = pair.left_neighbours, pair.right_neighbours
+        left, right = (tuple(np.sort(np.asarray(side)).tolist()) for side in sides)
         before, after = ({*left}, {*right}) if to == "right" else ({*right}, {*left})
-        return cls(
-            network.title,
-            pair.family,
-            pair.vertex,
-            left,
-            right,
-            pair.own_side,
-            pair.relation,
-            name(pair.vertex),
-            tuple(name(v) for v in sorted(before - after)),
-            tuple(name(v) for v in sorted(after - before)),
-            rewiring_words(pair, to),
-            base,
-        )
+        lost, gained = (tuple(map(name, sorted(v))) for v in (before - after, after - before))
+        known = network.title, pair.family, pair.vertex, left, right, pair.own_side, pair.relation
+        return cls(*known, name(pair.vertex), lost, gained, rewiring_words(pair, to), base)
 
     @property
     def shown(self) -> NetworkPair:
@@ -206,11 +184,9 @@ class NetworkPair:
 
     def to_json(self) -> JSON:
         """Return the JSON form."""
-        forms = {
-            "relation": None if self.relation == PROTECTED else self.relation,
-            "base": self.base and self.base.to_json(),
-        }
-        return given(**(vars(self) | forms))
+        relation = None if self.relation == PROTECTED else self.relation
+        base = self.base and self.base.to_json()
+        return given(**{**vars(self), "relation": relation, "base": base})
 
     @classmethod
     def from_json(cls, body: JSON) -> NetworkPair:
@@ -222,20 +198,13 @@ class NetworkPair:
         source = NamedNetwork if base is not None and "file" in base else InlineNetwork
         left, right = (tuple(map(whole, body[side])) for side in ("left", "right"))
         vertex = whole(body["vertex"])
-        return cls(
-            _text(body["network"]),
-            _text(body.get("family", "")),
-            vertex,
-            left,
-            right,
-            own,
-            _text(body.get("relation", PROTECTED)),
-            _text(body.get("vertex_name", str(vertex))),
-            tuple(map(_text, body.get("lost", ()))),
-            tuple(map(_text, body.get("gained", ()))),
-            _text(body.get("words", "")),
-            None if base is None else source.from_json(base),
-        )
+        lost, gained = (tuple(map(_text, body.get(key, ()))) for key in ("lost", "gained"))
+        network, family = _text(body["network"]), _text(body.get("family", ""))
+        relation, words = _text(body.get("relation", PROTECTED)), _text(body.get("words", ""))
+        name = _text(body.get("vertex_name", str(vertex)))
+        built = None if base is None else source.from_json(base)
+        known = network, family, vertex, left, right, own, relation
+        return cls(*known, name, lost, gained, words, built)
 
     def build(self, seed: int, read: ReadNetwork) -> NeighborPair:
         """Return the pair, once it is seen to be one by the definition."""

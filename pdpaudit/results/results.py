@@ -10,8 +10,18 @@ from pathlib import Path
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
 from pdpaudit.outputs.records import JSON
-from pdpaudit.results.fields import SEVERITY, STATUS_WORDS, Fields, Status
-from pdpaudit.results.files import FORMAT, plain_fields, sealed, user, versions, write_text
+from pdpaudit.results.files import (
+    FORMAT,
+    SEVERITY,
+    STATUS_WORDS,
+    Fields,
+    Status,
+    plain_fields,
+    sealed,
+    user,
+    versions,
+    write_text,
+)
 from pdpaudit.results.measurements import AttackMetrics, ClaimEvent, LawComparison, Tried
 from pdpaudit.results.pairs import OwnPair, Pair, pair_from_json
 from pdpaudit.results.witnesses import AuditWitness, FirstDifference
@@ -61,15 +71,11 @@ class CheckResult:
     @classmethod
     def from_json(cls, fields: Fields) -> CheckResult:
         """Return the check of a JSON form, every field looked at."""
-        return cls(
-            name=fields.text("name"),
-            status=fields.status(),
-            declared=fields.with_infinities("declared"),
-            observed=fields.with_infinities("observed"),
+        return fields.make(
+            cls,
+            **{key: fields.with_infinities(key) for key in ("declared", "observed")},
             exact=fields.body.get("exact") is True,
-            scope=fields.text("scope"),
             witness=fields.mapping("witness") or None,
-            detail=fields.text("detail"),
         )
 
 
@@ -104,32 +110,19 @@ class ClaimResult:
 
     def to_json(self) -> JSON:
         """Return the JSON form; what is not finite becomes a string."""
-        parted = self.first_difference
-        # What not every result has is there only where it says something.
-        optional = {
-            "inference": {} if self.inference is None else self.inference.to_json(),
-            "detail": self.detail,
+        parted, witness, attack = self.first_difference, self.witness, self.inference
+        forms = {
+            "promise": self.promise.to_json(),
+            "event": self.event.to_json(),
+            "pair": self.pair.to_json(),
+            "witness": None if witness is None else witness.to_json(),
+            "inference": {} if attack is None else attack.to_json(),
             "first_difference": {} if parted is None else asdict(parted),
         }
-        return plain_fields(
-            {
-                "id": self.id,
-                "statement": self.statement,
-                "source": self.source,
-                "status": self.status,
-                "claimed": self.promise.to_json(),
-                "lower_bound": self.lower_bound,
-                "exact": self.exact,
-                "confidence": self.confidence,
-                "method": self.method,
-                "event": self.event.to_json(),
-                "pair": self.pair.to_json(),
-                "samples": self.samples,
-                "detectable_epsilon": self.detectable_epsilon,
-                "witness": None if self.witness is None else self.witness.to_json(),
-                **{key: value for key, value in optional.items() if value},
-            }
-        )
+        # What not every result has is there only where it says something.
+        optional = ("inference", "detail", "first_difference")
+        body = {k: v for k, v in (vars(self) | forms).items() if v or k not in optional}
+        return plain_fields({"claimed" if k == "promise" else k: v for k, v in body.items()})
 
     @classmethod
     def from_json(cls, fields: Fields) -> ClaimResult:
@@ -139,28 +132,18 @@ class ClaimResult:
             raise fields.fail("confidence", "a number between 0 and 1")
         samples, source = fields.inner("samples"), fields.text("source")
         parted, witness = fields.inner("first_difference"), fields.inner("witness")
-        known = ClaimResult(
-            id=fields.text("id"),
-            statement=fields.text("statement"),
-            source=source,
+        kind: type[ClaimResult] = ClaimResult if confidence is None else SampledFinding
+        return fields.make(
+            ExactFinding if exact is not None else kind,
             status=fields.status(),
             promise=_promise(fields.inner("claimed"), source),
-            lower_bound=fields.number("lower_bound"),
-            method=fields.text("method"),
             event=ClaimEvent.from_json(fields.inner("event")),
             pair=fields.read("pair", "a pair", pair_from_json),
             samples={str(key): samples.whole(key) for key in samples.body},
-            detectable_epsilon=fields.number("detectable_epsilon"),
             witness=AuditWitness.from_json(witness) if witness.body else None,
             inference=AttackMetrics.from_json(fields.inner("inference")),
-            detail=fields.text("detail"),
             first_difference=FirstDifference.from_json(parted) if parted.body else None,
         )
-        if exact is not None:
-            return ExactFinding(**{**vars(known), "exact": exact, "confidence": confidence})
-        if confidence is not None:
-            return SampledFinding(**{**vars(known), "confidence": confidence})
-        return known
 
 
 @dataclass(frozen=True)
@@ -226,9 +209,8 @@ class Result:
         fields = Fields(body, file, "")
         context = fields.inner("context")
         tried, compared = context.inner("tried"), context.inner("law_compared")
-        return cls(
-            command=fields.text("command"),
-            subject=fields.text("subject"),
+        return fields.make(
+            cls,
             seed=fields.whole("seed"),
             elapsed_s=fields.seconds("elapsed_s"),
             checks=tuple(map(CheckResult.from_json, fields.records("checks"))),
@@ -238,9 +220,6 @@ class Result:
             law_compared=LawComparison.from_json(compared) if compared.body else None,
             remarks=context.texts("remarks"),
             context={key: value for key, value in context.body.items() if key not in OF_AUDITS},
-            source=fields.text("source"),
-            commit=fields.text("commit"),
-            place=fields.text("place"),
         )
 
     @property
@@ -255,24 +234,28 @@ class Result:
 
     def to_json(self) -> JSON:
         """Return the versioned JSON form; what is not finite becomes a string."""
+        of_code = {key: getattr(self, key) for key in ("source", "commit", "place")}
+        optional = {
+            "checks": [check.to_json() for check in self.checks],
+            "claims": [claim.to_json() for claim in self.claims],
+            "context": self._context(),
+        }
         body: dict[str, object] = {
             "format": FORMAT,
             "command": self.command,
             "subject": self.subject,
             "seed": self.seed,
             "versions": versions(),
-            **({"source": self.source} if self.source else {}),
-            **({"commit": self.commit} if self.commit else {}),
-            **({"place": self.place} if self.place else {}),
+            **{key: value for key, value in of_code.items() if value},
             "written": datetime.now(UTC).isoformat(timespec="seconds"),
             **({"by": by} if (by := user()) else {}),
             "elapsed_s": round(self.elapsed_s, 3),
             "status": self.status,
+            **{key: value for key, value in optional.items() if value},
         }
-        if self.checks:
-            body["checks"] = [check.to_json() for check in self.checks]
-        if self.claims:
-            body["claims"] = [claim.to_json() for claim in self.claims]
+        return sealed(plain_fields(body))
+
+    def _context(self) -> dict[str, object]:
         compared = self.law_compared
         of_audit = {
             "tried": {} if self.tried is None else self.tried.to_json(),
@@ -280,9 +263,7 @@ class Result:
             "law_compared": {} if compared is None else compared.to_json(),
             "remarks": list(self.remarks),
         }
-        if context := {key: value for key, value in of_audit.items() if value} | dict(self.context):
-            body["context"] = context
-        return sealed(plain_fields(body))
+        return {key: value for key, value in of_audit.items() if value} | dict(self.context)
 
     @property
     def violated(self) -> bool:
@@ -335,11 +316,7 @@ class Result:
         text = StringIO()
         # A notebook is no reason to show what is only asked for as text.
         console = Console(
-            file=text,
-            width=WIDTH,
-            color_system=None,
-            force_terminal=False,
-            force_jupyter=False,
+            file=text, width=WIDTH, color_system=None, force_terminal=False, force_jupyter=False
         )
         console.print(self._line(), markup=False, highlight=False)
         if self.claims:

@@ -11,8 +11,8 @@ from typing import Literal, get_args
 from pdpaudit.core.specification import Specification
 from pdpaudit.outputs.events import Event, event_from_json
 from pdpaudit.outputs.records import JSON
-from pdpaudit.results.fields import Fields
-from pdpaudit.results.pairs import Pair, pair_from_json
+from pdpaudit.results.files import Fields
+from pdpaudit.results.pairs import NamedNetwork, NetworkPair, Pair, pair_from_json
 
 #: Significant digits of an interval's ends.
 DIGITS = 15
@@ -147,13 +147,10 @@ class NestedBets:
     @classmethod
     def from_json(cls, fields: Fields) -> NestedBets:
         """Return the bets of a JSON form, every field looked at."""
-        order, split, power = (
-            fields.required(key, fields.number(key)) for key in ("order", "split", "power")
-        )
         one, other = fields.numbers("stakes", 2)
-        if not (order > 1 and one >= 0 and other >= 0):
+        bets = fields.make(Bets, ratios=fields.numbers("ratios"), stakes=(one, other))
+        if not (bets.order > 1 and one >= 0 and other >= 0):
             raise fields.fail("stakes", "two that are not below 0, of an order above 1")
-        bets = Bets(order, fields.numbers("ratios"), (one, other), split, power)
         return cls(fields.wholes("places"), bets)
 
 
@@ -187,6 +184,12 @@ class AuditWitness:
     unseeded: bool | None = None
     certificate: Certificate | None = None
 
+    @property
+    def file(self) -> JSON | None:
+        """How the user's network is read, where the pair names it and does not write it out."""
+        base = self.pair.base if isinstance(self.pair, NetworkPair) else None
+        return base.file if isinstance(base, NamedNetwork) else None
+
     def to_json(self) -> JSON:
         """Return the JSON form; what is not known of this kind of verdict is left out."""
         event, ladder = self.event.to_json(), self.ladder
@@ -208,38 +211,25 @@ class AuditWitness:
         body = fields.body
         ends = fields.numbers("ends", 2) if "ends" in body else None
         event = fields.read("event", "an event", event_from_json)
-        known = [fields.wholes(key) if key in body else None for key in ("looks", "known")]
-        samples = fields.whole("samples")
-        if max(known[0] or (0,)) > samples:  # a replay would draw them all
-            raise fields.fail("looks", f"a list of at most {samples:,} runs each")
-        return cls(
+        ladder = tuple(_varied(event, one) for one in fields.records("ladder"))
+        witness = fields.make(
+            cls,
             mechanism=fields.read("mechanism", "how a mechanism is made", Specification.from_json)
             if fields.mapping("mechanism")
             else None,
-            claim=fields.whole("claim"),
+            **{key: fields.whole(key) for key in ("claim", "seed", "samples")},
             pair=fields.read("pair", "a pair", pair_from_json),
             event=event,
-            method=fields.text("method"),
-            seed=fields.whole("seed"),
-            samples=samples,
-            alpha=fields.number("alpha"),
             ends=None if ends is None else (ends[0], ends[1]),
-            confidence=fields.number("confidence"),
-            single=True if body.get("single") is True else None,
-            detectable=fields.number("detectable"),
-            ladder=tuple(_varied(event, one) for one in fields.records("ladder"))
-            if "ladder" in body
-            else None,
-            looks=known[0],
-            enough=True if body.get("enough") is True else None,
-            known=known[1],
-            detect=fields.number("detect"),
+            ladder=ladder if "ladder" in body else None,
             weighed=NestedBets.from_json(fields.inner("weighed")) if body.get("weighed") else None,
-            unseeded=True if body.get("unseeded") is True else None,
             certificate=fields.read("certificate", "a certificate", Certificate.from_json)
             if "certificate" in body
             else None,
         )
+        if max(witness.looks or (0,)) > witness.samples:  # a replay would draw them all
+            raise fields.fail("looks", f"a list of at most {witness.samples:,} runs each")
+        return witness
 
 
 def _change(event: JSON, other: JSON) -> dict[str, object]:
@@ -276,8 +266,7 @@ class Difference:
         kind = fields.text("kind")
         if kind not in get_args(Kind):
             raise fields.fail("kind", f"one of {', '.join(get_args(Kind))}")
-        texts = {key: fields.text(key) for key in ("file", "code", "ours", "theirs")}
-        return cls(kind=kind, line=fields.count("line"), runs=fields.count("runs"), **texts)  # type: ignore[arg-type]
+        return fields.make(cls, kind=kind)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import product
 from multiprocessing import current_process, get_context
 from multiprocessing import resource_tracker as tracker
 from typing import TYPE_CHECKING, TypeVar
@@ -34,12 +35,8 @@ T = TypeVar("T")
 #: Set where a Python process starts, it does not look for its own modules in the current folder.
 SAFE_PATH = "PYTHONSAFEPATH"
 
-#: What may be asked for, and what it is.
-BACKENDS = {
-    "loky": "worker processes on this machine",
-    "multiprocessing": "the same through the standard library",
-    "dask": "the workers of a dask.distributed scheduler",
-}
+#: Worker processes on this machine, by joblib or the standard library; those of a dask scheduler.
+BACKENDS = ("loky", "multiprocessing", "dask")
 
 #: Seconds to wait for a scheduler and its first worker.
 PATIENCE_S = 10
@@ -83,10 +80,8 @@ class _Loky(LokyBackend):  # type: ignore[misc]  # joblib has no types
     def configure(self, *arguments: object, **options: object) -> int:
         _start_trackers()
         before = os.environ.get(SAFE_PATH)
-        count: int = super().configure(
-            *arguments, initializer=_restore, initargs=(before,), **options
-        )
-        return count
+        started = {"initializer": _restore, "initargs": (before,)}
+        return int(super().configure(*arguments, **started, **options))
 
     def _prepare_worker_env(self, n_jobs: int) -> dict[str, str]:
         return {**super()._prepare_worker_env(n_jobs), SAFE_PATH: "1"}
@@ -100,8 +95,7 @@ class _Multiprocessing(MultiprocessingBackend):  # type: ignore[misc]
 
     def configure(self, *arguments: object, **options: object) -> int:
         _start_trackers()
-        count: int = super().configure(*arguments, **options)
-        return count
+        return int(super().configure(*arguments, **options))
 
 
 def _start_trackers() -> None:
@@ -153,15 +147,13 @@ def _connected(scheduler: str) -> Iterator[Client]:
                 f"`scheduler` {scheduler}: its workers cannot import pdpaudit ({error}); install "
                 "it where they run"
             ) from None
-        ours = versions()
-        for worker, theirs in found.items():
-            for package, version in ours.items():
-                if theirs.get(package) != version:
-                    raise InputError(
-                        f"`scheduler` {scheduler}: worker {worker} has {package} "
-                        f"{theirs.get(package)}, here is {version}; the same everywhere gives the "
-                        "same results"
-                    )
+        for (worker, theirs), (package, version) in product(found.items(), versions().items()):
+            if theirs.get(package) != version:
+                raise InputError(
+                    f"`scheduler` {scheduler}: worker {worker} has {package} "
+                    f"{theirs.get(package)}, here is {version}; the same everywhere gives the "
+                    "same results"
+                )
         yield client
 
 

@@ -23,8 +23,7 @@ from pdpaudit.core.errors import Misbehaviour, located
 from pdpaudit.core.protocols import Mechanism
 from pdpaudit.outputs import Draws, Record, Unreadable, failure, flatten, gathered, of_records
 from pdpaudit.outputs.records import RAISES, with_warnings
-from pdpaudit.sampling.clock import Clock, Ended
-from pdpaudit.sampling.surroundings import Surroundings, reopen
+from pdpaudit.sampling.surroundings import Clock, Ended, Surroundings, reopen
 from pdpaudit.sampling.warned import listening
 
 #: Seconds after which one call of ``run`` or ``sample`` is taken to hang.
@@ -98,10 +97,8 @@ class Limit:
     """
 
     def __init__(self, seconds: float) -> None:
-        self._clock, self._silent = (
-            Clock(max(seconds, 0.0), "the statistic"),
-            redirect_stdout(Sink()),
-        )
+        self._clock = Clock(max(seconds, 0.0), "the statistic")
+        self._silent = redirect_stdout(Sink())
 
     def __enter__(self) -> None:
         """Begin the time."""
@@ -144,7 +141,9 @@ class Guard:
     ) -> None:
         self._mechanism, self._instance = mechanism, instance
         self._sink, self._surroundings = Sink(), Surroundings()
-        self._clock = Clock(limit, _title(mechanism), until)
+        title = getattr(mechanism, "title", None)
+        name = title if isinstance(title, str) else type(mechanism).__name__
+        self._clock = Clock(limit, name, until)
         self._witness = _Witness(self._clock)
         self._around = ExitStack()
 
@@ -298,11 +297,6 @@ def _read(output: object) -> Record:
 def batched(mechanism: object) -> bool:
     """Say whether it draws many outputs at once."""
     return callable(getattr(mechanism, "sample", None))
-
-
-def _title(mechanism: object) -> str:
-    title = getattr(mechanism, "title", None)
-    return title if isinstance(title, str) else type(mechanism).__name__
 
 
 def _unreadable(error: Unreadable) -> Misbehaviour:

@@ -2,31 +2,157 @@
 
 A chunk's outputs depend on its stream alone, so a run that takes some chunks from the store and
 draws the others gives what an uninterrupted run gives. The store is one SQLite file with a rollback
-journal: whatever kills the process, what was committed is there and the rest is not.
+journal: whatever kills the process, what was committed is there and the rest is not. Outputs are
+written down exactly and without pickling, as bytes that hold no code.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
+import re
 import sqlite3
 import struct
 import tempfile
 import time
+import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import accumulate
 from pathlib import Path
-from types import TracebackType
 from typing import Generic, TypeVar
 
 import joblib
+import numpy as np
 
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.io.source import open_file
 from pdpaudit.outputs import Unreadable, flatten
-from pdpaudit.sampling.encoding import decode, encode
+
+#: Fast, and outputs repeat a lot.
+LEVEL = 1
+
+#: Bytes that a chunk's outputs take at most, written down.
+MOST = 1 << 30
+
+#: Bytes that are not worth setting up a compressor.
+SHORT = 4096
+
+WRITER = json.JSONEncoder(separators=(",", ":"))
+
+AS_THEY_ARE = {int, bool, type(None)}
+
+#: Two of these would be read back as one character.
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def as_text(value: object) -> str:
+    """Write a value down as ASCII text, which :func:`decode` reads too."""
+    return WRITER.encode(_tagged(value))
+
+
+def encode(value: object) -> bytes:
+    """Write a value down so that :func:`decode` returns its equal."""
+    text = as_text(value).encode("ascii")
+    return text if len(text) < SHORT else zlib.compress(text, LEVEL)
+
+
+def decode(written: bytes) -> object:
+    """Return the value that was written down."""
+    try:
+        # No JSON begins like a compressed stream, with an "x".
+        text = _inflated(written) if written[:1] == b"x" else written
+        return _plain(json.loads(text))
+    except (zlib.error, LookupError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise ValueError(f"not written by encode: {error}") from None
+
+
+def _inflated(written: bytes) -> bytes:
+    """Decompress no more than a chunk can hold: a few bytes may stand for all of the memory."""
+    stream = zlib.decompressobj()
+    text = stream.decompress(written, MOST)
+    if not stream.eof:
+        raise ValueError("it is cut off, or endless")
+    return text
+
+
+def _tagged(value: object) -> object:
+    """Return a value as JSON knows it: a list is a tuple, an object is anything else, by tag."""
+    kind = type(value)
+    if kind in AS_THEY_ARE:  # nearly everything: every vertex of every output comes by here
+        return value
+    if type(value) is tuple:
+        return [item if type(item) in AS_THEY_ARE else _tagged(item) for item in value]
+    if isinstance(value, str):
+        text = str(value)
+        if text.isascii() or not SURROGATE.search(text):
+            return text
+        return {"text": text.encode("utf-8", "surrogatepass").hex()}
+    if isinstance(value, np.generic) and not isinstance(value, np.longdouble | np.clongdouble):
+        return _tagged(value.item())
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return {"float": value.hex()}
+    if isinstance(value, tuple):
+        return [_tagged(item) for item in value]
+    if isinstance(value, list):
+        return {"list": [_tagged(item) for item in value]}
+    if isinstance(value, bytes):
+        return {"bytes": base64.b64encode(value).decode("ascii")}
+    if isinstance(value, frozenset):
+        return {"set": sorted((_tagged(item) for item in value), key=repr)}
+    if isinstance(value, dict):
+        return {"counter" if kind is Counter else "dict": _items(value)}
+    if isinstance(value, complex):
+        return {"complex": [value.real.hex(), value.imag.hex()]}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        raw = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode("ascii")
+        return {"array": [value.dtype.str, list(value.shape), raw]}
+    raise TypeError(f"a {type(value).__name__} cannot be written down")
+
+
+def _items(value: dict[object, object]) -> list[list[object]]:
+    """Return keys and items in an order that does not depend on when they came."""
+    items = [[_tagged(key), _tagged(item)] for key, item in value.items()]
+    return sorted(items, key=lambda item: repr(item[0]))
+
+
+def _plain(coded: object) -> object:
+    if isinstance(coded, list):
+        return tuple(_plain(item) for item in coded)
+    if isinstance(coded, dict):
+        ((tag, body),) = coded.items()
+        return _read(tag, body)
+    return coded
+
+
+def _read(tag: str, body: object) -> object:
+    """Return the value that stands under a tag."""
+    match tag, body:
+        case "float", str():
+            return float.fromhex(body)
+        case "list", list():
+            return [_plain(item) for item in body]
+        case "set", list():
+            return frozenset(_plain(item) for item in body)
+        case "dict", list():
+            return {_plain(key): _plain(item) for key, item in body}
+        case "counter", list():
+            return Counter({_plain(key): int(item) for key, item in body})
+        case "text", str():
+            return bytes.fromhex(body).decode("utf-8", "surrogatepass")
+        case "bytes", str():
+            return base64.b64decode(body)
+        case "complex", [str(real), str(imaginary)]:
+            return complex(float.fromhex(real), float.fromhex(imaginary))
+        case "array", [str(dtype), list(shape), str(raw)] if np.dtype(dtype).kind in "biuf":
+            return np.frombuffer(base64.b64decode(raw), dtype).reshape(shape).copy()
+    raise ValueError(f"nothing is written as {tag!r}")
+
 
 T = TypeVar("T")
 
@@ -78,12 +204,8 @@ class Store:
                 self._make(settings)
         self._look()
         with self._explained():
-            self._base = sqlite3.connect(
-                f"{Path(os.path.realpath(self.path)).as_uri()}?mode=rw",
-                uri=True,
-                timeout=BUSY_S,
-                isolation_level=None,
-            )
+            uri = f"{Path(os.path.realpath(self.path)).as_uri()}?mode=rw"
+            self._base = sqlite3.connect(uri, uri=True, timeout=BUSY_S, isolation_level=None)
         try:
             with self._explained():
                 self._base.execute("PRAGMA trusted_schema = OFF")
@@ -97,12 +219,7 @@ class Store:
         """Return the store itself."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Commit what waits, whatever happened, and close."""
         try:
             self.commit()
@@ -118,15 +235,8 @@ class Store:
         event: object = None,
     ) -> Kept[T]:
         """Return the chunks of one stream on one instance."""
-        digest = self._settings.copy()
-        parts = (
-            kind.__name__,
-            seed,
-            tuple(key),
-            self._fingerprint(instance),
-            self._fingerprint(event),
-        )
-        digest.update(encode(parts))
+        digest, prints = self._settings.copy(), map(self._fingerprint, (instance, event))
+        digest.update(encode((kind.__name__, seed, tuple(key), *prints)))
         return Kept(self, kind, digest.digest())
 
     def commit(self) -> None:
@@ -136,9 +246,8 @@ class Store:
             return
         with self._explained(), self._transaction():
             # Another process may have drawn the same chunk, which is the same to the last bit.
-            self._base.executemany(
-                "INSERT OR IGNORE INTO chunks VALUES (?, ?, ?, ?, ?)", self._waiting
-            )
+            query = "INSERT OR IGNORE INTO chunks VALUES (?, ?, ?, ?, ?)"
+            self._base.executemany(query, self._waiting)
         self._waiting, self._bytes = [], 0
         self._committed = time.monotonic()
         took = self._committed - began
@@ -147,18 +256,15 @@ class Store:
     def chunks(self, stream: bytes) -> set[tuple[int, int]]:
         """Return number and runs of what was kept of a stream; more runs are of several chunks."""
         with self._explained():
-            rows = self._base.execute(
-                "SELECT chunk, runs FROM chunks WHERE stream = ?", (stream,)
-            ).fetchall()
+            query = "SELECT chunk, runs FROM chunks WHERE stream = ?"
+            rows = self._base.execute(query, (stream,)).fetchall()
         return {(int(chunk), int(runs)) for chunk, runs in rows}
 
     def load(self, stream: bytes, chunk: int, runs: int) -> dict[str, object]:
         """Return the fields of what was kept of a chunk, unless it was damaged since."""
         with self._explained():
-            outputs, digest = self._base.execute(
-                "SELECT outputs, digest FROM chunks WHERE stream = ? AND chunk = ? AND runs = ?",
-                (stream, chunk, runs),
-            ).fetchone()
+            query = "SELECT outputs, digest FROM chunks WHERE stream = ? AND chunk = ? AND runs = ?"
+            outputs, digest = self._base.execute(query, (stream, chunk, runs)).fetchone()
         if digest != _digest(stream, chunk, runs, outputs):
             raise self._damaged(f"chunk {chunk} is not what was written")
         self.found += runs
@@ -175,10 +281,8 @@ class Store:
         try:
             outputs = encode(value)
         except TypeError as error:
-            raise InputError(
-                f"`store` {self.path}: {error}; return tuples of numbers and strings, or leave "
-                "`store` out"
-            ) from None
+            remedy = "return tuples of numbers and strings, or leave `store` out"
+            raise self._refused(f"{error}; {remedy}") from None
         self._waiting.append((stream, chunk, runs, outputs, _digest(stream, chunk, runs, outputs)))
         self._bytes += len(outputs)
         self.added += runs
@@ -202,9 +306,9 @@ class Store:
             try:
                 return hashlib.sha256(repr(flatten(thing)).encode()).hexdigest()
             except Unreadable as error:
-                raise InputError(
-                    f"`store` {self.path}: a {type(thing).__name__} has no digest, it holds "
-                    f"{error}; give it fingerprint(), or leave `store` out"
+                raise self._refused(
+                    f"a {type(thing).__name__} has no digest, it holds {error}; give it "
+                    "fingerprint(), or leave `store` out"
                 ) from None
 
     def _make(self, settings: Mapping[str, str]) -> None:
@@ -237,24 +341,17 @@ class Store:
             with open_file(self.path) as file:
                 head = file.read(100)
         except OSError as error:
-            raise InputError(
-                f"`store` {self.path}: cannot be read ({error.strerror}); name a file"
-            ) from None
+            raise self._refused(f"cannot be read ({error.strerror}); name a file") from None
+        left = "it was left as it is, give the name of another"
         if head[: len(MAGIC)] != MAGIC or len(head) < 100:
-            raise InputError(
-                f"`store` {self.path}: is {'no store' if head else 'an empty file'}; it was left "
-                "as it is, give the name of another"
-            )
+            raise self._refused(f"is {'no store' if head else 'an empty file'}; {left}")
         version, application = struct.unpack(">I4xI", head[60:72])
         if application != APPLICATION:
-            raise InputError(
-                f"`store` {self.path}: is a database, but no store; it was left as it is, give "
-                "the name of another"
-            )
+            raise self._refused(f"is a database, but no store; {left}")
         if version != FORMAT:
-            raise InputError(
-                f"`store` {self.path}: has format {version}, this version of pdpaudit writes "
-                f"format {FORMAT}; give the name of another"
+            raise self._refused(
+                f"has format {version}, this version of pdpaudit writes format {FORMAT}; give the "
+                "name of another"
             )
 
     def _check(self, settings: Mapping[str, str]) -> None:
@@ -267,17 +364,18 @@ class Store:
         kept = dict(self._base.execute("SELECT name, value FROM settings"))
         for name in sorted({*kept, *settings}):
             if kept.get(name) != settings.get(name):
-                raise InputError(
-                    f"`store` {self.path}: was begun with {_setting(name, kept)}, this run has "
+                raise self._refused(
+                    f"was begun with {_setting(name, kept)}, this run has "
                     f"{_setting(name, settings)}; nothing of it fits, so give the same again or "
                     "the name of another store"
                 )
 
+    def _refused(self, words: str) -> InputError:
+        return InputError(f"`store` {self.path}: {words}")
+
     def _damaged(self, why: object) -> InputError:
-        return InputError(
-            f"`store` {self.path}: is damaged ({why}); it was left as it is, restore a copy or "
-            "give the name of another"
-        )
+        left = "it was left as it is, restore a copy or give the name of another"
+        return self._refused(f"is damaged ({why}); {left}")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -298,9 +396,8 @@ class Store:
         except sqlite3.Error as error:
             raise self._in_words(error) from None
         except OSError as error:
-            raise InputError(
-                f"`store` {self.path}: cannot be made ({error.strerror}); choose another place"
-            ) from None
+            words = f"cannot be made ({error.strerror}); choose another place"
+            raise self._refused(words) from None
 
     def _in_words(self, error: sqlite3.Error) -> InputError:
         name = getattr(error, "sqlite_errorname", "")
@@ -308,17 +405,12 @@ class Store:
         if name.startswith("SQLITE_FULL"):
             return ParameterError("store", self.path, f"the disk is full: make room; {stays}")
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-            return InputError(
-                f"`store` {self.path}: another process has held it for {BUSY_S:g} s: end that; "
-                f"{stays}"
-            )
+            return self._refused(f"another process has held it for {BUSY_S:g} s: end that; {stays}")
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
             return self._damaged(error)
         if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
-            return InputError(
-                f"`store` {self.path}: cannot be written ({error}): see to its permissions, or "
-                "choose another place"
-            )
+            remedy = "see to its permissions, or choose another place"
+            return self._refused(f"cannot be written ({error}): {remedy}")
         return ParameterError("store", self.path, f"cannot be written ({error}): {stays}")
 
 
@@ -338,9 +430,8 @@ class Kept(Generic[T]):
         where = {start: chunk for chunk, start in enumerate(starts)}
         spans: list[range] = []
         free = 0
-        for chunk, runs in sorted(
-            self._store.chunks(self._stream), key=lambda row: (row[0], -row[1])
-        ):
+        kept = self._store.chunks(self._stream)
+        for chunk, runs in sorted(kept, key=lambda row: (row[0], -row[1])):
             if free <= chunk < len(sizes) and (end := where.get(starts[chunk] + runs)):
                 spans.append(range(chunk, end))
                 free = end

@@ -108,7 +108,8 @@ class Recorder:
         if self._stopped() or not self._stack or self._stack[-1].frame != id(frame):
             return
         called = self._stack[-1]
-        place = _place(frame.f_code, number)
+        file = frame.f_code.co_filename
+        place = Place(file, _statements(file).get(number, number))
         if called.name or place == called.at:
             return
         self._changes(called, frame)
@@ -160,11 +161,8 @@ class Recorder:
     def _changes(self, called: _Called, frame: FrameType) -> None:
         """Note the variables that the last statement changed."""
         now = _simple(frame)
-        self._new += [
-            Value(called.at, name, shown)
-            for name, shown in now.items()
-            if called.known.get(name) != shown
-        ]
+        new = ((name, shown) for name, shown in now.items() if called.known.get(name) != shown)
+        self._new += [Value(called.at, name, shown) for name, shown in new]
         called.known = now
 
 
@@ -234,11 +232,8 @@ def recorded(
 def recorded_oracle(oracle: object, recorder: Recorder) -> None:
     """Let an oracle note what it is asked, where its class allows it."""
     kind = type(oracle)
-    names = [
-        name
-        for name in dir(kind)
-        if (name == "__call__" or name[0] != "_") and callable(getattr(kind, name))
-    ]
+    public = [name for name in dir(kind) if name == "__call__" or name[0] != "_"]
+    names = [name for name in public if callable(getattr(kind, name))]
     try:
         oracle.__class__ = recorded(kind, recorder, "oracle", names)
     except TypeError:  # a class of its own layout, or no class of Python's
@@ -306,10 +301,6 @@ def _is_numeric(value: object) -> bool:
     if isinstance(value, dict):
         return _is_numeric(list(value.values()))
     return isinstance(value, list | tuple) and bool(value) and isinstance(value[0], float)
-
-
-def _place(code: CodeType, number: int) -> Place:
-    return Place(code.co_filename, _statements(code.co_filename).get(number, number))
 
 
 @lru_cache(maxsize=64)

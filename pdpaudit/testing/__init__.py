@@ -109,15 +109,8 @@ def assert_private(
 
     refuse_unknown("assert_private", plan, Plan.__optional_keys__)
     try:
-        result, broken, blind = judge_mechanism(
-            mechanism,
-            epsilon=epsilon,
-            delta=delta,
-            claim=claim,
-            networks=networks,
-            max_degree=max_degree,
-            plan=plan,
-        )
+        claimed = (epsilon, delta, claim)
+        result, broken, blind = judge_mechanism(mechanism, claimed, networks, max_degree, plan)
     except InputError as error:  # what is to be read is what it says, and not where it was seen
         raise error.with_traceback(None) from error.__cause__
     if broken:
@@ -160,7 +153,7 @@ def assert_statistic(sop: object, *, options: Options | None = None) -> Result:
     """
     __tracebackhide__ = True
     from pdpaudit.core.errors import InputError
-    from pdpaudit.testing.checking import judge_statistic
+    from pdpaudit.testing.assertion import judge_statistic
 
     try:
         result, broken = judge_statistic(sop, options)
@@ -206,6 +199,6 @@ def parametrize_with_checks(
     ... def test_my_statistics(check):
     ...     check()
     """
-    from pdpaudit.testing.checking import checks_as_tests
+    from pdpaudit.testing.assertion import checks_as_tests
 
     return checks_as_tests(sops, expected_failures=expected_failures, options=options)

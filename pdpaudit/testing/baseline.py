@@ -26,8 +26,7 @@ from pdpaudit.io.source import open_file
 from pdpaudit.outputs import JSON, event_from_json
 from pdpaudit.replay.claims import candidate_of
 from pdpaudit.report.findings import log_ratio
-from pdpaudit.results.fields import Fields, whole
-from pdpaudit.results.files import plain_fields, write_text
+from pdpaudit.results.files import Fields, plain_fields, whole, write_text
 from pdpaudit.results.pairs import pair_from_json
 from pdpaudit.results.results import ClaimResult
 from pdpaudit.sampling import Misbehaviour, hits

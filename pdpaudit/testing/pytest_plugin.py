@@ -44,11 +44,7 @@ SETTINGS = (
         "STATUS",
         "inconclusive: a claim that stands because little could have been found fails, too",
     ),
-    (
-        "audits",
-        "N",
-        "tests that audit, at most; the error is split over this number (default: 10)",
-    ),
+    ("audits", "N", "tests that audit, at most; the error is split over this number (default: 10)"),
     ("summary", "FILE", "append a Markdown summary; default $GITHUB_STEP_SUMMARY"),
 )
 

@@ -114,11 +114,8 @@ class Budget:
         if self.refused or self.share is None:
             raise InputError(self.refused or UNANNOUNCED)
         self.audits += 1
-        return Turn(
-            self.audits,
-            seed_of(self.settings.seed, self.nodeid, self.audits),
-            self.share / (self.audits * (self.audits + 1)),
-        )
+        seed = seed_of(self.settings.seed, self.nodeid, self.audits)
+        return Turn(self.audits, seed, self.share / (self.audits * (self.audits + 1)))
 
     @property
     def assert_private(self) -> Callable[..., Result]:

@@ -54,10 +54,7 @@ def _edges(draw: st.DrawFn, n: int, max_degree: int | None) -> Edges:
 
 @st.composite
 def adjacencies(
-    draw: st.DrawFn,
-    min_vertices: int = 1,
-    max_vertices: int = 12,
-    max_degree: int | None = None,
+    draw: st.DrawFn, min_vertices: int = 1, max_vertices: int = 12, max_degree: int | None = None
 ) -> csr_array:
     """Draw the adjacency matrix of a simple graph.
 
@@ -82,10 +79,7 @@ def adjacencies(
 
 @st.composite
 def graphs(
-    draw: st.DrawFn,
-    min_vertices: int = 1,
-    max_vertices: int = 12,
-    max_degree: int | None = None,
+    draw: st.DrawFn, min_vertices: int = 1, max_vertices: int = 12, max_degree: int | None = None
 ) -> nx.Graph:
     """Draw a networkx graph on vertices ``0..n-1``; parameters as for :func:`adjacencies`."""
     n = draw(st.integers(min_vertices, max_vertices))
@@ -127,10 +121,7 @@ def partitions(draw: st.DrawFn, n: int) -> np.ndarray:
 
 @st.composite
 def networks(
-    draw: st.DrawFn,
-    min_vertices: int = 2,
-    max_vertices: int = 12,
-    max_degree: int | None = None,
+    draw: st.DrawFn, min_vertices: int = 2, max_vertices: int = 12, max_degree: int | None = None
 ) -> Network:
     """Draw a network: graph, partition, and one public seed.
 
@@ -156,10 +147,7 @@ def networks(
 
 @st.composite
 def neighbor_pairs(
-    draw: st.DrawFn,
-    min_vertices: int = 2,
-    max_vertices: int = 12,
-    max_degree: int | None = None,
+    draw: st.DrawFn, min_vertices: int = 2, max_vertices: int = 12, max_degree: int | None = None
 ) -> NeighborPair:
     """Draw two networks that differ in the edges of one protected vertex.
 

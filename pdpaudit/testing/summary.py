@@ -12,9 +12,9 @@ from pathlib import Path
 from pdpaudit.auditing.provenance import origin_of
 from pdpaudit.core.errors import InputError
 from pdpaudit.outputs import JSON
-from pdpaudit.report.blocks import Badge, Block, Cell, Code, Paragraph, Section, Table
+from pdpaudit.report import blocks as b
+from pdpaudit.report.blocks import clip, number, visible
 from pdpaudit.report.findings import listed
-from pdpaudit.report.plaintext import clip, number, visible
 from pdpaudit.report.rendering import render_blocks
 from pdpaudit.results.files import save
 from pdpaudit.results.results import SEVERITY, Result, Status
@@ -46,27 +46,27 @@ def summary_lines(rows: Rows, settings: Settings, base: Path, stale: int) -> Ite
 def summary_markdown(rows: Rows, settings: Settings) -> str:
     """Return a job summary, GitHub-flavoured; every word that is not ours is escaped."""
     audits, checks = _kinds(rows)
-    blocks: list[Block] = []
+    blocks: list[b.Block] = []
     if audits:
         words = f"{_verdicts(audits)}; {_budget(audits, settings)}."
-        blocks.append(Paragraph(words, label=f"{_number(len(audits), 'claim')}:"))
+        blocks.append(b.Paragraph(words, label=f"{_number(len(audits), 'claim')}:"))
         blocks.append(_audit_table(audits))
     if checks:
         label = f"{_number(len(checks), 'check')} of statistics:"
-        blocks.append(Paragraph(f"{_verdicts(checks)}.", label=label))
+        blocks.append(b.Paragraph(f"{_verdicts(checks)}.", label=label))
         broken = _ordered([row for row in checks if _failed(row)])
         columns = ("", "statistic", "check", "found")
         cells = [
-            (Badge(row["status"]), row["subject"], row["check"], row["found"]) for row in broken
+            (b.Badge(row["status"]), row["subject"], row["check"], row["found"]) for row in broken
         ]
         blocks += [_table(columns, cells)] if broken else []
     if audits and settings.baseline is not None:
-        blocks.append(Paragraph(f"{_baseline(audits, settings, settings.baseline.name, 0)}."))
+        blocks.append(b.Paragraph(f"{_baseline(audits, settings, settings.baseline.name, 0)}."))
     failed = [row for row in audits if _failed(row)]
     blocks += [_failure(row) for row in failed[:MOST_SHOWN]]
     if len(failed) > MOST_SHOWN:
-        blocks.append(Paragraph(f"… and {len(failed) - MOST_SHOWN} more that fail."))
-    return render_blocks([Section("Privacy audits", tuple(blocks), "audits")], 2) + "\n"
+        blocks.append(b.Paragraph(f"… and {len(failed) - MOST_SHOWN} more that fail."))
+    return render_blocks([b.Section("Privacy audits", tuple(blocks), "audits")], 2) + "\n"
 
 
 def _kinds(rows: Rows) -> tuple[Rows, Rows]:
@@ -121,20 +121,20 @@ def _nats(value: float | str | None) -> str:
     return "" if value is None else number(float(value))
 
 
-def _table(columns: tuple[str, ...], rows: Sequence[tuple[Cell, ...]]) -> Table:
+def _table(columns: tuple[str, ...], rows: Sequence[tuple[b.Cell, ...]]) -> b.Table:
     left = len(rows) - MOST_ROWS
     note = f"… and {left:,} more." if left > 0 else ""
-    return Table("", columns, tuple(rows[:MOST_ROWS]), note)
+    return b.Table("", columns, tuple(rows[:MOST_ROWS]), note)
 
 
 def _ordered(rows: Rows) -> Rows:
     return sorted(rows, key=lambda row: (not _failed(row), SEVERITY.index(row["status"])))
 
 
-def _audit_table(audits: Rows) -> Table:
+def _audit_table(audits: Rows) -> b.Table:
     cells = [
         (
-            "GREW" if row["grew"] and row["status"] != "violated" else Badge(row["status"]),
+            "GREW" if row["grew"] and row["status"] != "violated" else b.Badge(row["status"]),
             row["test"],
             row["claim"],
             _nats(row["bound"]) + (" (exact)" if row["exact"] else ""),
@@ -147,11 +147,13 @@ def _audit_table(audits: Rows) -> Table:
     return _table(columns, cells)
 
 
-def _failure(row: JSON) -> Section:
-    said = [Paragraph(row[key], label=f"{key}:") for key in ("claim", "pair", "event") if row[key]]
-    again = Code("", row["replay"])
+def _failure(row: JSON) -> b.Section:
+    said = [
+        b.Paragraph(row[key], label=f"{key}:") for key in ("claim", "pair", "event") if row[key]
+    ]
+    again = b.Code("", row["replay"])
     what = broken_words(row["status"])
-    return Section(f"{clip(row['subject'], 120)} {what}", (*said, again), "failure")
+    return b.Section(f"{clip(row['subject'], 120)} {what}", (*said, again), "failure")
 
 
 def broken_words(status: Status) -> str:

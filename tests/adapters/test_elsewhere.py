@@ -341,7 +341,7 @@ def test_no_process_outlives_its_mechanism(file: str) -> None:
 
 
 def test_a_network_of_numpy_values_arrives_as_it_was_sent(file: str) -> None:
-    from pdpaudit.adapters.wire import decode, encode
+    from pdpaudit.adapters.worker import decode, encode
 
     array = np.array([[1.5, -0.0], [np.inf, np.nan]], dtype=np.float32)
     back = decode(encode({"a": array, (1, 2): [{3}, b"x", 2**5000]}))

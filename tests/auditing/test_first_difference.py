@@ -26,7 +26,7 @@ from pdpaudit.core.network import Network, adjacency_from_networkx
 from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import flatten
 from pdpaudit.report.findings import difference_words
-from pdpaudit.results.fields import Fields
+from pdpaudit.results.files import Fields
 from pdpaudit.results.results import ClaimResult
 from pdpaudit.results.witnesses import Difference, FirstDifference
 

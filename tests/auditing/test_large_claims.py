@@ -20,8 +20,8 @@ from pdpaudit.core.protocols import Law, PrivacyClaim
 from pdpaudit.inference.exact_test import rejects
 from pdpaudit.inference.power import detectable
 from pdpaudit.inference.sequential import Wager, look_sizes, smallest_refuted
+from pdpaudit.report.blocks import times
 from pdpaudit.report.charts import Loss, loss_chart
-from pdpaudit.report.plaintext import times
 
 LARGEST = 1.7e308
 #: About e^ε's overflow at 709.78, its inverse's end at 745.13, and anywhere.

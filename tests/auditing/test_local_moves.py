@@ -20,7 +20,7 @@ from pdpaudit.core.subject import Subject
 from pdpaudit.core.variants import related
 from pdpaudit.relations import Bounded, OneOf, Records
 from pdpaudit.replay import Terms, replay_claim
-from pdpaudit.sampling.encoding import decode, encode
+from pdpaudit.sampling.store import decode, encode
 
 pytestmark = pytest.mark.usefixtures("without_power")
 

@@ -24,8 +24,8 @@ from pdpaudit.checks import Options, check_names, check_sop, iter_checks, read_w
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.statistic import statistic
 from pdpaudit.replay.checks import verify_witness
-from pdpaudit.sampling.clock import SIGNAL
 from pdpaudit.sampling.guard import Limit, TooSlow
+from pdpaudit.sampling.surroundings import SIGNAL
 
 QUICK = Options(max_vertices=4, examples=100)
 

@@ -346,5 +346,5 @@ def test_an_audit_says_under_which_relation_a_recommendation_is_private():
 
 def test_a_function_of_another_python_is_refused():
     with pytest.raises(ValueError, match=r"^secret: a function stays in its Python; bring pairs"):
-        Described("Graphs", ((2, 6),), {"secret": to_contacts})
-    assert Described("Graphs", ((2, 6),), {"served": True}).options == {"served": True}
+        Described("Graphs", (2, 6), secret=to_contacts)
+    assert Described("Graphs", (2, 6), served=True).options == {"served": True}

@@ -25,7 +25,7 @@ from pdpaudit.core.graphs import Graph
 from pdpaudit.core.statistic import statistic
 from pdpaudit.relations import Answers, Bounded, Graphs, OneOf, Records
 from pdpaudit.replay.checks import replay_sensitivity
-from pdpaudit.sampling.encoding import decode, encode
+from pdpaudit.sampling.store import decode, encode
 
 
 def declared(**what: object) -> Callable[[Any], Any]:

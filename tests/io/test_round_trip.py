@@ -18,7 +18,7 @@ from scipy.io import mmwrite
 
 from pdpaudit.core.network import adjacency_from_networkx
 from pdpaudit.io import read_network
-from pdpaudit.io.fields import unify
+from pdpaudit.io.source import unify
 
 # What is read is seen by the names, which are kept out by default (test_pseudonyms.py).
 read_network = partial(read_network, names=True)

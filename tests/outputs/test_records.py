@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from pdpaudit.outputs import Draws, Unreadable, failure, flatten, gathered, is_failure
 from pdpaudit.outputs.records import MOST_DEEP, MOST_ENTRIES, number_of, rest_of, sort_key
-from pdpaudit.sampling.encoding import decode, encode
+from pdpaudit.sampling.store import decode, encode
 
 from .made_up import ANYTHING, SMALL, Colour, Pair, Point, Slotted, Taste
 

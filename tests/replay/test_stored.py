@@ -14,8 +14,7 @@ import pytest
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law
 from pdpaudit.core.subject import Subject
-from pdpaudit.sampling.encoding import decode
-from pdpaudit.sampling.store import Store
+from pdpaudit.sampling.store import Store, decode
 from pdpaudit.testing.baseline import measure_growth, read_baseline
 
 

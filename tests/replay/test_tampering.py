@@ -114,10 +114,8 @@ def pattern(place: Place) -> str:
 @pytest.fixture(autouse=True)
 def quick_digest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read the source once: it does not change between two replays here."""
-    from pdpaudit.replay import result
-
     digest = source_digest(None)
-    monkeypatch.setattr(result, "source_digest", lambda subject: digest)
+    monkeypatch.setattr("pdpaudit.replay.source_digest", lambda subject: digest)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -18,8 +18,7 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.replay.trust import finder, no_mechanism
 from pdpaudit.report.sources import read_source, replay_of
-from pdpaudit.results.fields import Fields
-from pdpaudit.results.files import load, sealed
+from pdpaudit.results.files import Fields, load, sealed
 from pdpaudit.results.results import ClaimResult, Result
 
 COIN = """

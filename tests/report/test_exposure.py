@@ -14,7 +14,7 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import Network, adjacency_from_networkx
 from pdpaudit.core.registry import resolve
 from pdpaudit.report.blocks import Block, Paragraph, Pictures, Table
-from pdpaudit.report.exposure import exposure_section
+from pdpaudit.report.measured import exposure_section
 from pdpaudit.report.rendering import render_html, render_markdown
 from pdpaudit.report.sources import source_from_json
 from pdpaudit.results.results import Result

@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 
 from pdpaudit.core.errors import InputError
+from pdpaudit.report.blocks import visible
 from pdpaudit.report.figures import write_comparison, write_figures
-from pdpaudit.report.plaintext import visible
-from pdpaudit.report.simulation import Simulation, simulation_of
+from pdpaudit.report.measured import Simulation, simulation_of
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pdpaudit.report.plaintext import visible
+from pdpaudit.report.blocks import visible
 from pdpaudit.report.rendering import render_html
 from pdpaudit.report.sources import Source, source_from_json
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from pdpaudit.report.plaintext import visible
+from pdpaudit.report.blocks import visible
 from pdpaudit.report.rendering import code, escape, fenced, render_markdown
 from pdpaudit.report.sources import Source, source_from_json
 

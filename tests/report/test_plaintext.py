@@ -7,7 +7,7 @@ import string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdpaudit.report.plaintext import LONGEST_NAME, on_terminal
+from pdpaudit.report.blocks import LONGEST_NAME, on_terminal
 
 #: Names so long that they are cut, however they end.
 ENDLESS = st.text(string.ascii_letters + "._-", min_size=2 * LONGEST_NAME, max_size=300).map(

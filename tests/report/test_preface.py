@@ -10,9 +10,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.report.blocks import Table
+from pdpaudit.report.blocks import Table, visible
 from pdpaudit.report.document import compose
-from pdpaudit.report.plaintext import visible
 from pdpaudit.report.rendering import render_html, render_markdown
 from pdpaudit.report.sources import section, source_from_json
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pdpaudit.report.blocks import Paragraph, Pictures, Section
 from pdpaudit.report.figures import spread_out
-from pdpaudit.report.simulation import (
+from pdpaudit.report.measured import (
     Drawing,
     Simulation,
     drawn_ties,
@@ -20,7 +20,7 @@ from pdpaudit.report.simulation import (
     simulation_of,
     ties_left_out,
 )
-from pdpaudit.results.fields import Fields
+from pdpaudit.results.files import Fields
 
 
 @pytest.fixture

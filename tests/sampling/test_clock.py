@@ -18,8 +18,8 @@ import pytest
 from pdpaudit.core.errors import OutOfTime
 from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import flatten
-from pdpaudit.sampling import Misbehaviour, clock, draw
-from pdpaudit.sampling.clock import in_time
+from pdpaudit.sampling import Misbehaviour, draw, surroundings
+from pdpaudit.sampling.surroundings import in_time
 
 LATE = "did not end within 0.2 s"
 
@@ -27,7 +27,7 @@ LATE = "did not end within 0.2 s"
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
     """Do not end this process: on a busy machine what takes a second may take more than ten."""
-    monkeypatch.setattr(clock, "GRACE_S", 600.0)
+    monkeypatch.setattr(surroundings, "GRACE_S", 600.0)
 
 
 def of(function, **more):
@@ -98,7 +98,7 @@ def test_no_call_gets_round_its_limit(run, batched):
 
 
 def test_a_call_after_the_time_limit_is_not_begun_and_ends_no_process(monkeypatch):
-    monkeypatch.setattr(clock, "GRACE_S", 0.0)
+    monkeypatch.setattr(surroundings, "GRACE_S", 0.0)
     until = time.monotonic() - 100  # others worked on until long after it
     for made in (of(lambda *_: 1 / 0), of(None, sample=lambda *_: 1 / 0)):
         with pytest.raises(OutOfTime):
@@ -183,13 +183,13 @@ def test_ending_the_process_cannot_be_kept_from_us(caught):
 STUBBORN = """
 import multiprocessing, sys, time
 from pdpaudit.core.protocols import PrivacyClaim
-from pdpaudit.sampling import clock, draw, engine
+from pdpaudit.sampling import draw, engine, surroundings
 
 class Stubborn:
     claim = PrivacyClaim(1.0)
 
     def run(self, instance, rng):
-        clock.GRACE_S = 0.5
+        surroundings.GRACE_S = 0.5
         while multiprocessing.parent_process() or instance == "here":
             try:
                 time.sleep(0.01)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import pdpaudit
-from pdpaudit.sampling import progress
-from pdpaudit.sampling.progress import Lines, in_notebook
+from pdpaudit.sampling import engine
+from pdpaudit.sampling.engine import Lines, in_notebook
 
 
 def test_in_a_pipe_a_line_now_and_then_says_how_far_it_is(
@@ -72,7 +72,7 @@ def slow(x: float, rng: np.random.Generator) -> float:
 def test_in_a_notebook_a_line_says_how_far_it_is_and_is_gone_at_the_end(
     seen: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "NOTEBOOK_S", 0.05)
+    monkeypatch.setattr(engine, "NOTEBOOK_S", 0.05)
     pdpaudit.audit(slow, epsilon=1, pairs=[(0.0, 1.0)], samples=300, seed=1)
     assert any(" of " in line for line in seen)
     assert seen[-1] == ""

@@ -22,8 +22,7 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.outputs import flatten
 from pdpaudit.sampling import Hits, draw, engine, hits
-from pdpaudit.sampling.encoding import decode, encode
-from pdpaudit.sampling.store import Kept, Store
+from pdpaudit.sampling.store import Kept, Store, decode, encode
 from tests.sampling.tallies import tally
 
 SETTINGS = {"mechanism": "Die", "seed": "5"}
@@ -140,7 +139,7 @@ def test_surrogates_are_not_read_back_as_one_character(text):
 
 def test_a_set_is_written_alike_in_every_process():
     code = (
-        "from pdpaudit.sampling.encoding import encode; import sys;"
+        "from pdpaudit.sampling.store import encode; import sys;"
         "sys.stdout.buffer.write(encode((frozenset('abcdefgh'), {'x': 1, 'y': 2})))"
     )
     written = {

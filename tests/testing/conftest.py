@@ -15,7 +15,6 @@ import pytest
 import pdpaudit.algorithms.statistics
 import pdpaudit.attacks.events
 import pdpaudit.testing.assertion
-import pdpaudit.testing.checking
 import pdpaudit.testing.summary  # noqa: F401
 
 #: Randomised response on one bit: its loss is ``real``, whatever it claims.

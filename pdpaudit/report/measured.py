@@ -1,7 +1,7 @@
-"""A simulation in a report: what was measured, with every field looked at, and what is said of it.
+"""What was measured besides claims: a simulation, how exposed people are; and what is said of it.
 
 A simulation is the value of ``context.simulation`` in the result of ``simulate``: searches with and
-without privacy on one network, targets found against oracle calls.
+without privacy on one network, targets found against oracle calls. Every field is looked at.
 """
 
 from __future__ import annotations
@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from pdpaudit.report.blocks import Block, Paragraph, Section, Table, cell
-from pdpaudit.report.plaintext import LONGEST_NAME, clip, count, number, visible
-from pdpaudit.results.fields import Fields
+from pdpaudit.report import blocks as b
+from pdpaudit.report.blocks import clip, count, number, visible
+from pdpaudit.report.charts import histogram
+from pdpaudit.results.files import Fields
 
 if TYPE_CHECKING:
     from pdpaudit.report.figures import Plot
@@ -166,7 +168,7 @@ def simulation_of(body: Mapping[str, object], file: str, place: str = "") -> Sim
 def safe_name(text: str) -> str:
     r"""Return a name on one line, of at most 60 characters, with nothing invisible in it."""
     line = " ".join(visible(text).split())
-    return line if len(line) <= LONGEST_NAME else clip(line, LONGEST_NAME - len(clip(line, 0)))
+    return line if len(line) <= b.LONGEST_NAME else clip(line, b.LONGEST_NAME - len(clip(line, 0)))
 
 
 def _spread(fields: Fields, length: int) -> Spread:
@@ -181,41 +183,41 @@ def simulation_in(context: Mapping[str, object], file: str) -> Simulation | None
     return simulation_of(body, file, "context.simulation.")
 
 
-def simulation_blocks(found: Simulation, anchor: str) -> list[Block]:
+def simulation_blocks(found: Simulation, anchor: str) -> list[b.Block]:
     """Return what a report says of a simulation below its lead; one search is a section."""
     from pdpaudit.report.figures import plots_of
 
     curves, compared, drawn = plots_of(found)
-    blocks: list[Block] = [_facts(found), *search_sections(found, anchor, curves)]
+    blocks: list[b.Block] = [_facts(found), *search_sections(found, anchor, curves)]
     if len(found.private) > MOST_SEARCHES:
         more = len(found.private) - MOST_SEARCHES
-        blocks.append(Paragraph(f"{more} more private searches are in the file."))
-    beside: list[Block] = [compared.pictures(f"{anchor}-compared")] if compared else []
+        blocks.append(b.Paragraph(f"{more} more private searches are in the file."))
+    beside: list[b.Block] = [compared.pictures(f"{anchor}-compared")] if compared else []
     if drawn and found.drawing:
         did = "; ".join(
             f"{one.name}: {what_it_did(found.drawing, one)}" for one in found.drawing.searches
         )
         beside.append(drawn.pictures(f"{anchor}-drawing", f"{did}.", found.names))
     if beside:
-        blocks.append(Section("The searches side by side", tuple(beside), f"{anchor}-beside"))
+        blocks.append(b.Section("The searches side by side", tuple(beside), f"{anchor}-beside"))
     return blocks
 
 
 def search_sections(
     found: Simulation, anchor: str = "", plots: Sequence[Plot] = ()
-) -> list[Section]:
+) -> list[b.Section]:
     """Return a section for each private search against the one without privacy."""
     sections = []
     for i, one in enumerate(found.private[:MOST_SEARCHES] or [None], start=1):
         place = f"{anchor}-search-{i}"
-        blocks: list[Block] = [Paragraph(_words(found.plain, one), found.names)]
+        blocks: list[b.Block] = [b.Paragraph(_words(found.plain, one), found.names)]
         blocks += [plots[i - 1].pictures(place)] if plots else []
         if one and one.multiplier and one.multiplier.how:
             words = f"How the true multiplier is known: {one.multiplier.how[:500]}."
-            blocks.append(Paragraph(words, kind="note"))
+            blocks.append(b.Paragraph(words, kind="note"))
         blocks.append(_numbers(found.plain, one, found.names))
         title = one.title if one else "Without privacy"
-        sections.append(Section(title, tuple(blocks), place, found.names))
+        sections.append(b.Section(title, tuple(blocks), place, found.names))
     return sections
 
 
@@ -231,13 +233,13 @@ def lead_words(found: Simulation) -> str:
     )
 
 
-def _facts(found: Simulation) -> Table:
+def _facts(found: Simulation) -> b.Table:
     sizes = ", ".join(map(count, found.components[:MOST_SIZES])) or "-"
     if len(found.components) > MOST_SIZES:
         sizes += f" and {count(len(found.components) - MOST_SIZES)} more"
     dropped = "" if found.min_weight is None else f"weight below {number(found.min_weight)}"
     rows = [
-        ("targeted people planted by", cell(dict(found.population)) if found.population else ""),
+        ("targeted people planted by", b.cell(dict(found.population)) if found.population else ""),
         ("regime", found.regime),
         ("sizes of their components", sizes),
         ("component the search starts in", count(found.seed_component)),
@@ -246,7 +248,7 @@ def _facts(found: Simulation) -> Table:
     ]
     kept = tuple(row for row in rows if row[1])
     caption, columns = "Network, population and runs", ("what", "value")
-    return Table(caption, columns, kept, names=found.names, kind="facts")
+    return b.Table(caption, columns, kept, names=found.names, kind="facts")
 
 
 def _words(plain: Search | None, private: Search | None) -> str:
@@ -282,7 +284,7 @@ def _words(plain: Search | None, private: Search | None) -> str:
     return " ".join(said)
 
 
-def _numbers(plain: Search | None, private: Search | None, names: tuple[str, ...]) -> Table:
+def _numbers(plain: Search | None, private: Search | None, names: tuple[str, ...]) -> b.Table:
     """Return the curves as numbers at some budgets."""
     one = private or plain
     assert one is not None
@@ -307,7 +309,7 @@ def _numbers(plain: Search | None, private: Search | None, names: tuple[str, ...
         columns |= {name: [one.words(i) for i in places] for name, one in spreads.items()}
     rows = tuple(zip(*columns.values(), strict=True))
     caption = f"Targets found by {one.title}, mean ± one standard deviation"
-    return Table(caption, tuple(columns), rows, numeric=True, names=names)
+    return b.Table(caption, tuple(columns), rows, numeric=True, names=names)
 
 
 def drawn_ties(drawing: Drawing) -> list[tuple[int, int]]:
@@ -336,3 +338,150 @@ def what_it_did(drawing: Drawing, search: DrawnSearch) -> str:
     examined = sum((seen or found) and not targeted for seen, found, targeted in met)
     people, found = "person" if examined == 1 else "people", sum(search.found)
     return f"{examined} protected {people} examined, {found} target{'s' * (found != 1)} found"
+
+
+# How exposed people are
+
+
+#: People in the table of the most exposed.
+MOST_PEOPLE = 50
+
+KINDS = {"isolated": "by being isolated", "rewired": "by the worst rewiring tried"}
+
+NOTE = (
+    "Isolated and rewired: exact loss of the next round in nats, without the person's contacts "
+    "and with the worst others tried. Factor: what the greater of the two makes of likelihood."
+)
+
+
+class _Person:
+    """Somebody, and what this person loses by each kind of rewiring."""
+
+    def __init__(self, fields: Fields) -> None:
+        isolated = fields.number("isolated")
+        if isolated is None:
+            raise fields.fail("isolated", "a loss")
+        self.name = safe_name(fields.text("name"))
+        rewired = fields.number("rewired")
+        self.most = max(isolated, rewired or 0.0)
+        self.through = clip(fields.text("through"), 200)
+        self.row = {
+            "person": self.name,
+            "contacts": count(fields.count("degree")),
+            "isolated": _loss(isolated),
+            "rewired": _loss(rewired),
+            "factor": b.times(self.most),
+            "how": clip(fields.text("how"), 200),
+            "through": self.through,
+        }
+
+
+def exposure_section(
+    context: Mapping[str, object], file: str, anchor: str, audited: float | None = None
+) -> b.Section | None:
+    """Return what a report says of exposure; None where it was not measured.
+
+    ``audited`` is the largest exact loss that the audit of the claims found.
+    """
+    body = context.get("exposure")
+    if not isinstance(body, Mapping):
+        return None
+    fields = Fields(body, file, "context.exposure.")
+    people = [_Person(one) for one in fields.records("most_exposed")[:MOST_PEOPLE]]
+    everyone = fields.count("people")
+    spreads = {words: fields.inner(kind) for kind, words in KINDS.items() if fields.mapping(kind)}
+    names = tuple(dict.fromkeys(one.name for one in people if one.name))
+    said = _exposed_words(everyone, people), *_notes(everyone, people, spreads, audited)
+    blocks: list[b.Block] = [b.Paragraph(words, names) for words in said]
+    pictures = _histograms(spreads, anchor)
+    blocks += [b.Pictures(pictures, "wide")] if pictures else []
+    if spreads:
+        caption = "How exposure is distributed, in nats"
+        rows = [_spread_row(one, words) for words, one in spreads.items()]
+        table = b.records_table(rows, caption)
+        blocks.append(replace(table, numeric=True, kind="spread"))
+    if people:
+        caption = f"The {count(len(people))} most exposed of {count(everyone)}"
+        table = b.records_table([one.row for one in people], caption)
+        blocks.append(replace(table, note=NOTE, names=names, kind="people"))
+    return b.Section("How exposed each person is", tuple(blocks), f"{anchor}-exposure")
+
+
+def _spread_row(fields: Fields, words: str) -> dict[str, str]:
+    """Return a row of the table of distributions."""
+    quantiles = fields.inner("quantiles")
+    shares = {}
+    for key in quantiles.body:
+        try:
+            shares[float(key)] = _loss(quantiles.number(key))
+        except ValueError:
+            raise quantiles.fail(key, "named by a share of the people") from None
+    return {
+        "loss": words,
+        "people": count(fields.count("measured")),
+        "lose nothing": count(fields.count("unaffected")),
+        "mean": _loss(fields.number("mean")),
+        **{
+            "the most" if share >= 1 else f"{share:.0%} at most": shares[share]
+            for share in sorted(shares)
+        },
+    }
+
+
+def _loss(value: float | None) -> str:
+    return number(value) if value is None or math.isinf(value) else f"{value:.4f}"
+
+
+def _exposed_words(everyone: int, people: Sequence[_Person]) -> str:
+    if not people:
+        return "Nobody's exposure was measured."
+    worst = max(people, key=lambda one: one.most)
+    if worst.most <= 1e-9:
+        return f"No rewiring tried of any of the {count(everyone)} protected people loses anything."
+    through = f", through: {worst.through}" if worst.through else ""
+    return (
+        f"No rewiring tried of any of the {count(everyone)} protected people costs more than "
+        f"{_loss(worst.most)}, which makes an outcome of the next round {b.times(worst.most)} "
+        f"likelier or less likely. {worst.name} loses most{through}."
+    )
+
+
+def _notes(
+    everyone: int, people: Sequence[_Person], spreads: Mapping[str, Fields], audited: float | None
+) -> list[str]:
+    notes = [
+        f"Lose nothing {words}: {count(one.count('unaffected'))} of {count(one.count('measured'))}."
+        for words, one in spreads.items()
+    ]
+    rewired = spreads.get(KINDS["rewired"])
+    if rewired is None:
+        notes.append("Nobody was rewired otherwise than by taking all their contacts away.")
+    elif rewired.count("measured") < everyone:
+        notes.append(
+            f"Only the {count(rewired.count('measured'))} most exposed by being isolated were "
+            "rewired at their worst: somebody else may lose more by other contacts."
+        )
+    if audited is not None and audited > max((one.most for one in people), default=0.0) + 1e-9:
+        notes.append(
+            f"The audit of the claims found a pair of networks that costs more, {_loss(audited)}: "
+            "it tries more rewirings than are tried for each person here, and all rounds."
+        )
+    return notes
+
+
+def _histograms(spreads: Mapping[str, Fields], anchor: str) -> tuple[b.Picture, ...]:
+    """Draw how many people lose how much; all share their axes."""
+    drawn = {}
+    for words, fields in spreads.items():
+        found = fields.inner("histogram")
+        edges = found.numbers("edges")
+        counts = found.numbers("counts", max(0, len(edges) - 1))
+        if all(map(math.isfinite, (*edges, *counts))) and any(counts) and min(counts) >= 0:
+            drawn[words] = edges, counts
+    ends = tuple(max((max(one[i]) for one in drawn.values()), default=1.0) for i in (0, 1))
+    pictures = []
+    for i, (words, (edges, counts)) in enumerate(drawn.items(), start=1):
+        said = f"Histogram of the loss {words}; the most exposed lose {_loss(edges[-1])}"
+        draw = partial(histogram, edges, counts, (ends[0], 2 * ends[1]), words=said)
+        pictures.append(b.Picture(f"{anchor}-loss-{i}", draw, note=f"Loss {words}"))
+    return tuple(pictures)
