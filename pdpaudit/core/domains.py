@@ -71,25 +71,20 @@ class Domain(Protocol):
     @property
     def relations(self) -> tuple[str, ...]:
         """Names of its relations."""
-        ...
 
     @property
     def words(self) -> str:
         """What its inputs are."""
-        ...
 
     def pairs(self, relation: str) -> list[InputPair]:
         """Return candidate pairs, the most telling first."""
-        ...
 
     def complete(self, relation: str) -> bool:
         """Say whether these are all pairs of the relation in the domain."""
-        ...
 
     @property
     def form(self) -> Callable[..., object]:
         """What makes an input of a side of a pair."""
-        ...
 
 
 @runtime_checkable
@@ -98,19 +93,15 @@ class Movable(Domain, Protocol):
 
     def changes(self, relation: str) -> list[Change]:
         """Return the changes that its pairs are, in the same order."""
-        ...
 
     def joined(self, change: Change) -> InputPair:
         """Return a change as two inputs."""
-        ...
 
     def varied(self, change: Change, rng: np.random.Generator) -> Change:
         """Return a change near another."""
-        ...
 
     def neighbours(self, relation: str, left: object, right: object) -> bool:
         """Say whether two inputs are of this domain, and neighbours by definition."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,9 @@ from pdpaudit.core.protocols import Law
 
 #: All mechanisms by name.
 ZOO = {
-    name: getattr(zoo, name) for name in zoo.__all__ if name[0].isupper() and name != "VectorPair"
+    name: kind
+    for name, kind in vars(zoo).items()
+    if isinstance(kind, type) and kind is not zoo.VectorPair
 }
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
