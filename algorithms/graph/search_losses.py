@@ -40,11 +40,10 @@ from pdpaudit.report.blocks import Table
 from pdpaudit.report.sources import section
 
 from ..searches.baselines import SFS
-from ..searches.noisy_max import PTargetMainText, PTargetRepaired
-from ..searches.recommended import Recommended
+from ..searches.noisy_max import PTargetMainText, PTargetRepaired, Recommended
 from ..searches.search_com import PTarget, SearchCom
 from ..statistics import CN
-from .small_graphs import Losses
+from .small_graphs import Losses, four_digits
 
 #: People in the networks that all are looked at of.
 PEOPLE = 5
@@ -219,9 +218,8 @@ def search_sections() -> tuple[JSON, ...]:
     """Return what the searches lose, as a section of the dossier."""
     rows = []
     for one in SEARCHED:
-        losses = search_losses(one.search, PEOPLE)
-        shown = ("∞" if math.isinf(loss) else f"{loss:.4f}" for loss in losses.values())
-        rows.append((one.name, *shown))
+        losses = search_losses(one.search, PEOPLE).values()
+        rows.append((one.name, *four_digits(losses)))
     proved = tuple(
         (one.name, *(one.most[relation].words for relation in RELATIONS)) for one in SEARCHED
     )

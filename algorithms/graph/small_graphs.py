@@ -113,6 +113,11 @@ def _product_loss(left: Sequence[Floats], right: Sequence[Floats]) -> float:
     return total
 
 
+def four_digits(numbers: Iterable[float]) -> list[str]:
+    """Return losses, or accuracies, as a table shows them."""
+    return ["∞" if math.isinf(one) else f"{one:.4f}" for one in numbers]
+
+
 @dataclass(frozen=True)
 class SmallPairs:
     """What came of looking at all pairs of small graphs."""

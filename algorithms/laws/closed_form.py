@@ -22,7 +22,7 @@ import flint
 
 from pdpaudit.core.protocols import LawUnavailable
 
-from .exact_round import Ball, ExactRound, Interval, Levels, Number, ends_of
+from .networks import Ball, ExactRound, Interval, Levels, Number, ends_of
 
 Poly = Any  # python-flint has no type information
 

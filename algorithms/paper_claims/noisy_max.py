@@ -18,7 +18,7 @@ import numpy as np
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law, LawUnavailable, PrivacyClaim
 
-from ..laws.exact_round import Ball, ends_of
+from ..laws.networks import Ball, ends_of
 from ..laws.noise import Laplace
 from ..laws.quadrature import QUADRATURE_ERROR, panel_nodes, panels
 

@@ -10,8 +10,8 @@ from functools import cache, partial
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.core.composition import basic_composition, paper_composition
 from pdpaudit.core.network import SearchInstance
+from pdpaudit.core.privacy_loss import basic_composition, paper_composition
 from pdpaudit.core.protocols import (
     Instance,
     LargestLoss,
@@ -26,7 +26,7 @@ from pdpaudit.core.protocols import (
 )
 
 from ..laws.closed_form import enclose_round
-from ..laws.exact_round import (
+from ..laws.networks import (
     Enclose,
     ExactRound,
     Interval,
@@ -34,10 +34,11 @@ from ..laws.exact_round import (
     RoundView,
     enclose_winners,
     found_and_left,
+    law_of_search,
+    law_of_searches,
     view_again,
     view_of_round,
 )
-from ..laws.networks import law_of_search, law_of_searches
 from ..laws.noise import Rule
 from ..laws.one_round import RoundScores, law_of_rule, search_com_noises
 from ..laws.verify import enclose_by_quadrature

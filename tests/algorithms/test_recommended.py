@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pdpaudit.algorithms.searches.recommended import Recommended
+from pdpaudit.algorithms.searches.noisy_max import Recommended
 from pdpaudit.algorithms.statistics import CN, Path
-from pdpaudit.attacks.benchmark_networks import planted_network
+from pdpaudit.attacks.pair_families import planted_network
 from pdpaudit.auditing import Config, audit
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.neighbors import NeighborPair

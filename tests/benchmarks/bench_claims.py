@@ -15,7 +15,7 @@ import pytest
 from pdpaudit.algorithms.searches.noisy_max import PTargetMainText
 from pdpaudit.algorithms.searches.search_com import PTarget, SearchCom
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.attacks.benchmark_networks import planted_network
+from pdpaudit.attacks.pair_families import planted_network
 from pdpaudit.auditing.exposure import measure_exposure
 from pdpaudit.auditing.proof import prove
 from pdpaudit.auditing.published_claims import audit_claims, catalogue

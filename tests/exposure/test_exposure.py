@@ -13,7 +13,7 @@ from pdpaudit.algorithms.searches.noisy_max import PTargetMainText, PTargetRepai
 from pdpaudit.algorithms.searches.search_com import PTarget, SearchCom
 from pdpaudit.algorithms.statistics import CN, Path
 from pdpaudit.algorithms.zoo import ReportNoisyMax1
-from pdpaudit.attacks.benchmark_networks import karate_club, les_miserables, planted_network
+from pdpaudit.attacks.pair_families import karate_club, les_miserables, planted_network
 from pdpaudit.auditing.exposure import _Look, measure_exposure
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.neighbors import rewire
