@@ -63,12 +63,13 @@ def enclose_round(
     )
 
 
-def _ball(value: Fraction) -> Ball:
+def ball_of(value: Fraction) -> Ball:
+    """Return a number as a ball."""
     return flint.arb(flint.fmpq(value.numerator, value.denominator))
 
 
 def _exp(value: Fraction) -> Ball:
-    return _ball(value).exp()
+    return ball_of(value).exp()
 
 
 def _survival(gap: Fraction, scale: Fraction) -> tuple[Ball, Ball]:
@@ -146,11 +147,7 @@ def _race_laurent(
             constant *= (half * _exp(origin - score)) ** count
             low += count
     descending = _power_product(factors) * constant
-    return _reverse(descending), low - descending.degree()
-
-
-def _reverse(poly: Poly) -> Poly:
-    return flint.arb_poly(poly.coeffs()[::-1])
+    return flint.arb_poly(descending.coeffs()[::-1]), low - descending.degree()
 
 
 def _differences(values: list[Ball]) -> list[Ball]:
@@ -204,21 +201,16 @@ def _stop_laurent(
 def _integrate(poly: Poly, low: int, left: Fraction | None, right: Fraction | None) -> Ball:
     """Integrate z^low times a polynomial over the piece, in units of the scale."""
     total = flint.arb(0)
-    if left is None:
-        # z runs from 0 to 1
+    if left is None or right is None:
+        # z runs from 0 to 1, or from 1 to infinity
         for i, c in enumerate(poly.coeffs()):
             total += c / (low + i)
-        return total
-    if right is None:
-        # z runs from 1 to infinity
-        for i, c in enumerate(poly.coeffs()):
-            total -= c / (low + i)
-        return total
+        return total if left is None else -total
     width = right - left
     growth = _exp(width)
     power = growth**low
     for i, c in enumerate(poly.coeffs()):
         d = low + i
-        total += c * (_ball(width) if d == 0 else (power - 1) / d)
+        total += c * (ball_of(width) if d == 0 else (power - 1) / d)
         power *= growth
     return total

@@ -24,7 +24,6 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import SearchInstance
 from pdpaudit.core.protocols import (
     CodedOutputs,
-    Instance,
     Law,
     LawUnavailable,
     StatisticOfProximity,
@@ -63,9 +62,7 @@ MOST_WRITTEN = 100_000
 
 def law_of_search(instance: SearchInstance, sop: StatisticOfProximity, rule: Rule) -> Law:
     """Return the law of one round of SearchCom that knows the seeds alone."""
-    targets, law = _search_com(state_at_seeds(instance, sop), rule)
-    found = ((target,) for target in targets)
-    return _law([*zip(found, law.found.tolist(), strict=True), ((), law.none)])
+    return _law(_search_com(state_at_seeds(instance, sop), rule))
 
 
 def law_of_searches(
@@ -79,18 +76,18 @@ def law_of_searches(
             f"whom {rounds} search rounds examined stays hidden between them, so only the first "
             "round has an exact law: ask for 2 components, or give `samples`"
         )
-    state = state_after_sfs(instance, sop)
-    targets, law = _search_com(state, rule)
-    found = ((target,) for target in targets)
-    return _law_of_paths(instance, [*zip(found, law.found.tolist(), strict=True), ((), law.none)])
+    return _law_of_paths(instance, _search_com(state_after_sfs(instance, sop), rule))
 
 
-def _search_com(state: State, rule: Rule) -> tuple[list[int], RoundLaw]:
+def _search_com(state: State, rule: Rule) -> list[tuple[tuple[int, ...], float]]:
+    """Return who may be found, if anybody, with the probabilities."""
     targets, classes = state.targets, state.classes
     scores = RoundScores.from_vertices(
         targets.each(), classes.scores[classes.labels], targets.members, classes.vertices
     )
-    return targets.members.tolist(), law_of_rule(scores, rule)
+    law = law_of_rule(scores, rule)
+    found = ((target,) for target in targets.members.tolist())
+    return [*zip(found, law.found.tolist(), strict=True), ((), law.none)]
 
 
 def law_of_winners(
@@ -342,8 +339,7 @@ def _only(output: Hashable) -> int | None:
     raise LawUnavailable(f"{output!r} is no output of one round")
 
 
-def _winner(instance: Instance, output: Hashable) -> int | None:
-    assert isinstance(instance, SearchInstance)
+def _winner(instance: SearchInstance, output: Hashable) -> int | None:
     start = component_order(instance, instance.seeds)
     if output == start:
         return None

@@ -18,7 +18,8 @@ import numpy as np
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law, LawUnavailable, PrivacyClaim
 
-from ..laws.networks import Ball, ends_of
+from ..laws.closed_form import ball_of
+from ..laws.networks import ends_of
 from ..laws.noise import Laplace
 from ..laws.quadrature import QUADRATURE_ERROR, panel_nodes, panels
 
@@ -74,9 +75,8 @@ class NoisyMaxWithValue:
         m = self.functions
         yield Pair("all answers up by γ", (0,) * m, (1,) * m)
         yield Pair("one answer up by γ", (0,) * m, (1, *(0,) * (m - 1)))
-        yield Pair(
-            "one answer up by γ, the others down", (0, *(1,) * (m - 1)), (1, *(0,) * (m - 1))
-        )
+        others = (0, *(1,) * (m - 1)), (1, *(0,) * (m - 1))
+        yield Pair("one answer up by γ, the others down", *others)
 
     def run(self, instance: Answers, rng: np.random.Generator) -> Hashable:
         """Return the index, and the value rounded down to a multiple of γ."""
@@ -122,7 +122,7 @@ class NoisyMaxWithValue:
             total = flint.arb(1)
             rate = Fraction(self.epsilon)
             for answer in instance:
-                half = (-_fmpq(rate * abs(top - answer))).exp() / 2
+                half = (-ball_of(rate * abs(top - answer))).exp() / 2
                 total *= half if top <= answer else 1 - half
             return ends_of(total)
 
@@ -151,7 +151,3 @@ class NoisyMaxWithValue:
             if outputs == said:
                 return top
         raise LawUnavailable("only the event that the value is below a bound is enclosed")
-
-
-def _fmpq(value: Fraction) -> Ball:
-    return flint.arb(flint.fmpq(value.numerator, value.denominator))

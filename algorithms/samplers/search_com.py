@@ -98,9 +98,7 @@ def _draw(
     noisy = noise.quantile_log(log_u)
     noisy += scores[:, None]
     if len(scores) == 1:
-        values = noisy[0]
-        m, start = int(sizes[0]), int(starts[0])
-        return start + _uniform(m, size, rng), values
+        return int(starts[0]) + _uniform(int(sizes[0]), size, rng), noisy[0]
     level = np.argmax(noisy, axis=0)
     values = noisy[level, np.arange(size)]
     return starts[level] + _uniform(sizes[level], size, rng), values

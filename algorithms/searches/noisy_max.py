@@ -70,8 +70,10 @@ class _NoisyMax(Traced, Search):
     threshold: float | None = None
     noise: NoiseName = "laplace"
     hidden = False
-    #: Scale of the noise, in units of Δ(f)/ε.
+    #: Scale of the noise, in units of Δ(f)/ε; what a component found costs in truth, in ε; and why.
     factor: ClassVar[int]
+    cost: ClassVar[int]
+    why: ClassVar[str]
 
     def sensitivity(self, instance: Instance) -> float:
         """Return the Δ(f) declared on this network."""
@@ -103,12 +105,7 @@ class _NoisyMax(Traced, Search):
         """
         if self.sensitivity(instance) == 0:
             return RoundLoss(self.epsilon, 0.0, "declared insensitive: no noise, and no loss")
-        return RoundLoss(self.epsilon, *self.true_loss)
-
-    @property
-    def true_loss(self) -> tuple[float, str]:
-        """What a component found costs in truth, and why."""
-        raise NotImplementedError
+        return RoundLoss(self.epsilon, self.cost * self.epsilon, self.why)
 
     def search_round(self, instance: SearchInstance) -> SearchRound:
         """Return the first search round, after statistic-first search from the seeds."""
@@ -162,7 +159,11 @@ class PTargetMainText(_NoisyMax):
     components: int = 2
     max_degree: int | None = None
 
-    factor = 1
+    factor, cost = 1, 2  # see :func:`.main_text_bound`
+    why = (
+        "2ε a round by the exact law, and no less will do: to keep a winner its noise is raised "
+        "by 2Δ"
+    )
 
     @property
     def claim(self) -> PrivacyClaim:
@@ -177,19 +178,10 @@ class PTargetMainText(_NoisyMax):
         def search(found: tuple[int, ...]) -> tuple[int, ...]:
             """Query by decreasing f + Lap(Δ(f)/ε) until a target is met."""
             vertices = unexamined(instance)
-            scores = score(self.sop, instance, found)[vertices]
-            order = ranked(vertices, scores + rng.laplace(0.0, noise.scale, len(vertices)))
-            return examine(instance.oracle, order, np.inf)
+            noisy = score(self.sop, instance, found)[vertices] + noise.draw(len(vertices), rng)
+            return examine(instance.oracle, ranked(vertices, noisy), np.inf)
 
         return targeting(instance, self.components, search)
-
-    @property
-    def true_loss(self) -> tuple[float, str]:
-        """Twice what is claimed; see :func:`.main_text_bound`."""
-        return main_text_bound(self.epsilon), (
-            "2ε a round by the exact law, and no less will do: to keep a winner its noise is "
-            "raised by 2Δ"
-        )
 
     def proved_bound(self, instance: SearchInstance) -> ProvedBound:
         """Return (k-1)·2ε; see :func:`.main_text_bound`. Rounds depend on earlier outputs alone."""
@@ -247,7 +239,8 @@ class PTargetRepaired(_NoisyMax):
     delta: float = 1e-6
     noise: NoiseName = "laplace"
 
-    factor = 2
+    factor, cost = 2, 1
+    why = "ε a round, proved: report noisy max"
 
     def __post_init__(self) -> None:
         """Check the arguments."""
@@ -288,11 +281,6 @@ class PTargetRepaired(_NoisyMax):
             return examine(instance.oracle, ranked(vertices[above], scores[above]), np.inf)
 
         return targeting(instance, self.components, search)
-
-    @property
-    def true_loss(self) -> tuple[float, str]:
-        """What is claimed, which is proved."""
-        return self.epsilon, "ε a round, proved: report noisy max"
 
     def proved_bound(self, instance: SearchInstance) -> ProvedBound:
         """Return the claim, which is proved."""
@@ -388,20 +376,13 @@ class Recommended:
             raise LawUnavailable(f"a law of more than {MOST:,} outputs is not written out")
         chances = {instance.seeds: 1.0}
         for _ in range(min(self.targets, len(every))):
-            chances = {
-                (*found, target): chance * math.exp(log)
-                for found, chance in chances.items()
-                for target, log in self._next(instance, found, every, noise.scale)
-            }
+            before, chances = chances, {}
+            for found, chance in before.items():
+                left = sorted(every - set(found))
+                logs = log_softmax(score(self.sop, instance, found)[left] / noise.scale)
+                for target, log in zip(left, logs.tolist(), strict=True):
+                    chances[*found, target] = chance * math.exp(log)
         return Law(dict(chances.items()))
-
-    def _next(
-        self, instance: SearchInstance, found: tuple[int, ...], every: set[int], scale: float
-    ) -> list[tuple[int, float]]:
-        """Return the targets left, each with the logarithm of its probability to come next."""
-        left = sorted(every - set(found))
-        logs = log_softmax(score(self.sop, instance, found)[left] / scale)
-        return list(zip(left, logs.tolist(), strict=True))
 
     def beginning(self) -> Recommended | None:
         """Return the same search ended after its first target; None if it wants no more."""
