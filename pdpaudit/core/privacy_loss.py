@@ -261,8 +261,7 @@ def _aligned(left: Law, right: Law) -> tuple[Callable[[], list[Hashable]], Float
         and isinstance(other, CodedOutputs)
         and one.coding == other.coding
     ):
-        write = one.write
-        codes = dict.fromkeys(chain(one.chances, other.chances))
+        write, codes = one.write, dict.fromkeys(chain(one.chances, other.chances))
         p, q = (_chances(side.chances, codes) for side in (one, other))
         return lambda: list(map(write, codes)), p, q
     outputs: dict[Hashable, Hashable] = {}
@@ -371,41 +370,23 @@ def optimal_composition(epsilon: float, rounds: int, delta: float) -> float:
 
 def composition_table(epsilon: float, rounds: int, delta: float) -> list[CompositionBound]:
     """Return every form's budget for m rounds, with the region where each holds; O(m)."""
-    _check(epsilon, rounds, delta)
+    basic, general = basic_composition(epsilon, rounds), general_composition(epsilon, rounds, delta)
     optimal = optimal_composition(epsilon, rounds, delta)
     paper = paper_composition(epsilon, rounds, delta)
+    proved = paper_composition_proved(epsilon, rounds, delta)
+    where = ("resulting ε below 1, δ ≤ 1/√e", proved, paper >= optimal * (1.0 - _ROUNDING))
+    sources = (
+        "Dwork, McSherry, Nissim, Smith 2006",
+        "Kearns, Roth, Wu, Yaroslavtsev, appendix",
+        "Dwork, Rothblum, Vadhan 2010",
+        "Kairouz, Oh, Viswanath 2015",
+    )
+    sums = "ε·√(2m·ln(1/δ)) + m·ε·(e^ε - 1)"
     return [
-        CompositionBound(
-            "basic",
-            "m·ε",
-            basic_composition(epsilon, rounds),
-            0.0,
-            "Dwork, McSherry, Nissim, Smith 2006",
-        ),
-        CompositionBound(
-            "paper",
-            "2·√(2m·ln(1/δ))·ε",
-            paper,
-            delta,
-            "Kearns, Roth, Wu, Yaroslavtsev, appendix",
-            "resulting ε below 1, δ ≤ 1/√e",
-            paper_composition_proved(epsilon, rounds, delta),
-            paper >= optimal * (1.0 - _ROUNDING),
-        ),
-        CompositionBound(
-            "general",
-            "ε·√(2m·ln(1/δ)) + m·ε·(e^ε - 1)",
-            general_composition(epsilon, rounds, delta),
-            delta,
-            "Dwork, Rothblum, Vadhan 2010",
-        ),
-        CompositionBound(
-            "optimal",
-            "smallest ε for m rounds and δ",
-            optimal,
-            delta,
-            "Kairouz, Oh, Viswanath 2015",
-        ),
+        CompositionBound("basic", "m·ε", basic, 0.0, sources[0]),
+        CompositionBound("paper", "2·√(2m·ln(1/δ))·ε", paper, delta, sources[1], *where),
+        CompositionBound("general", sums, general, delta, sources[2]),
+        CompositionBound("optimal", "smallest ε for m rounds and δ", optimal, delta, sources[3]),
     ]
 
 
