@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.core.neighbors import NeighborPair
 from pdpaudit.core.network import (
+    NeighborPair,
     Network,
     adjacency_from_edges,
     adjacency_from_networkx,

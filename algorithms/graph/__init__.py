@@ -8,11 +8,6 @@ worked out in the docstring.
 from pdpaudit.core.graphs import Graph as Graph
 from pdpaudit.core.graphs import GraphPair as GraphPair
 
-from .contact_tracing import RandomisedMeetings as RandomisedMeetings
-from .contact_tracing import RandomisedNotification as RandomisedNotification
-from .contact_tracing import RiskScore as RiskScore
-from .contact_tracing import RiskScoreLinear as RiskScoreLinear
-from .contact_tracing import RiskScoreUnclipped as RiskScoreUnclipped
 from .degrees import AscendingDegrees as AscendingDegrees
 from .degrees import AscendingDegreesExactTotal as AscendingDegreesExactTotal
 from .degrees import NoisyDegrees as NoisyDegrees
@@ -32,7 +27,12 @@ from .projections import ProjectedTriangles as ProjectedTriangles
 from .projections import ProjectedTrianglesUnscaled as ProjectedTrianglesUnscaled
 from .projections import TruncatedTies as TruncatedTies
 from .randomised_response import RandomisedLists as RandomisedLists
+from .randomised_response import RandomisedMeetings as RandomisedMeetings
+from .randomised_response import RandomisedNotification as RandomisedNotification
 from .randomised_response import RandomisedTies as RandomisedTies
+from .randomised_response import RiskScore as RiskScore
+from .randomised_response import RiskScoreLinear as RiskScoreLinear
+from .randomised_response import RiskScoreUnclipped as RiskScoreUnclipped
 from .randomised_response import SuppressedTies as SuppressedTies
 from .recommendation import ExponentialRecommendation as ExponentialRecommendation
 from .recommendation import NoisyRecommendation as NoisyRecommendation

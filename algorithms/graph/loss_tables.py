@@ -44,11 +44,10 @@ from pdpaudit.outputs.records import JSON
 from pdpaudit.report.blocks import Table
 from pdpaudit.report.sources import section
 
-from .contact_tracing import RandomisedNotification, RiskScore
 from .degrees import AscendingDegrees, NoisyDegrees, NoisyJointDegrees, NoisyJointDegreesSmooth
 from .personalised_pagerank import CappedPageRank, NoisyPageRank
 from .projections import FlowTies, ProjectedTies, ProjectedTriangles
-from .randomised_response import RandomisedTies
+from .randomised_response import RandomisedNotification, RandomisedTies, RiskScore
 from .recommendation import (
     ExponentialRecommendation,
     NoisyRecommendation,

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from .noise import Laplace
-from .one_round import RoundScores, search_com_law, search_com_noises
-from .quadrature import panel_nodes
+from .one_round import RoundScores, panel_nodes, search_com_law, search_com_noises
 from .stopping import log_pass_fail
 
 FloatArray = NDArray[np.float64]

@@ -21,7 +21,7 @@ from pdpaudit.core.protocols import Law, LawUnavailable, PrivacyClaim
 from ..laws.closed_form import ball_of
 from ..laws.networks import ends_of
 from ..laws.noise import Laplace
-from ..laws.quadrature import QUADRATURE_ERROR, panel_nodes, panels
+from ..laws.one_round import QUADRATURE_ERROR, panel_nodes, panels
 
 Answers = tuple[int, ...]
 

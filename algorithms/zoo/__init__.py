@@ -9,7 +9,9 @@ from .additive_noise import Laplace as Laplace
 from .additive_noise import LaplaceParallel as LaplaceParallel
 from .additive_noise import NoisyHist1 as NoisyHist1
 from .additive_noise import NoisyHist2 as NoisyHist2
+from .additive_noise import OneTimeRappor as OneTimeRappor
 from .additive_noise import PrefixSum as PrefixSum
+from .additive_noise import Rappor as Rappor
 from .additive_noise import ReportNoisyMax1 as ReportNoisyMax1
 from .additive_noise import ReportNoisyMax2 as ReportNoisyMax2
 from .additive_noise import ReportNoisyMax3 as ReportNoisyMax3
@@ -18,8 +20,6 @@ from .additive_noise import TruncatedGeometric as TruncatedGeometric
 from .additive_noise import VectorPair as VectorPair
 from .additive_noise import any_query_pairs as any_query_pairs
 from .additive_noise import one_query_pairs as one_query_pairs
-from .rappor import OneTimeRappor as OneTimeRappor
-from .rappor import Rappor as Rappor
 from .sparse_vector import SVT1 as SVT1
 from .sparse_vector import SVT2 as SVT2
 from .sparse_vector import SVT3 as SVT3

@@ -23,15 +23,14 @@ from pdpaudit.checks.evaluation import (
 from pdpaudit.checks.graphs import Case, Sample
 from pdpaudit.checks.search import shrink
 from pdpaudit.core.errors import ParameterError
-from pdpaudit.core.neighbors import rewire
-from pdpaudit.core.network import Network, targeted_components
+from pdpaudit.core.network import Network, rewire, targeted_components
 from pdpaudit.core.protocols import FastStatistic
 from pdpaudit.results.results import CheckResult
 from pdpaudit.sampling.guard import Limit, TooSlow
 
 if TYPE_CHECKING:
     from pdpaudit.checks.examination import Examination
-    from pdpaudit.checks.witness import PairWitness
+    from pdpaudit.checks.graphs import PairWitness
 
 Vertices = npt.NDArray[np.int64]
 

@@ -14,8 +14,8 @@ import numpy as np
 from pdpaudit.checks import properties as p
 from pdpaudit.checks.evaluation import PROPERTIES, CheckFailed
 from pdpaudit.checks.examination import Examination, Options
+from pdpaudit.checks.graphs import GraphWitness
 from pdpaudit.checks.own_network import own_network
-from pdpaudit.checks.witness import GraphWitness
 from pdpaudit.core.errors import InputError
 from pdpaudit.results.results import CheckResult
 from pdpaudit.sampling.guard import TooSlow

@@ -14,8 +14,7 @@ from pdpaudit.algorithms.statistics import CN, Path
 from pdpaudit.attacks.pair_families import planted_network
 from pdpaudit.auditing import Config, audit
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.neighbors import NeighborPair
-from pdpaudit.core.network import Network, adjacency_from_edges
+from pdpaudit.core.network import NeighborPair, Network, adjacency_from_edges
 from pdpaudit.core.privacy_loss import exact_loss
 from pdpaudit.core.protocols import LawUnavailable
 from pdpaudit.experiments.simulation import Contestant, logs_of, simulate, trajectory_of_log

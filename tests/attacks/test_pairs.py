@@ -21,8 +21,7 @@ from pdpaudit.attacks.pair_families import (
     planted_network,
     sizes,
 )
-from pdpaudit.core.neighbors import NeighborPair, difference
-from pdpaudit.core.network import Network
+from pdpaudit.core.network import NeighborPair, Network, difference
 from pdpaudit.core.registry import registered
 from pdpaudit.sampling import stream
 from pdpaudit.testing.strategies import networks

@@ -16,8 +16,7 @@ from pdpaudit.algorithms.zoo import ReportNoisyMax1
 from pdpaudit.attacks.pair_families import karate_club, les_miserables, planted_network
 from pdpaudit.auditing.exposure import _Look, measure_exposure
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.neighbors import rewire
-from pdpaudit.core.network import Network
+from pdpaudit.core.network import Network, rewire
 from pdpaudit.core.privacy_loss import exact_loss
 from pdpaudit.core.statistic import score_all
 from pdpaudit.testing.strategies import networks

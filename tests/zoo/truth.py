@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 from pdpaudit.algorithms import zoo
 from pdpaudit.algorithms.laws.noise import FloatArray as Floats
 from pdpaudit.algorithms.laws.noise import Laplace
-from pdpaudit.algorithms.laws.quadrature import panels
+from pdpaudit.algorithms.laws.one_round import panels
 from pdpaudit.algorithms.zoo import (
     SVT3,
     NumericalSVT,
@@ -25,8 +25,7 @@ from pdpaudit.algorithms.zoo import (
     ReportNoisyMax4,
     SVT34Parallel,
 )
-from pdpaudit.algorithms.zoo.additive_noise import Queries, check_queries
-from pdpaudit.algorithms.zoo.rappor import set_bits
+from pdpaudit.algorithms.zoo.additive_noise import Queries, check_queries, set_bits
 from pdpaudit.algorithms.zoo.sparse_vector import BELOW, flag_law
 from pdpaudit.core.privacy_loss import epsilon_at, exact_loss
 from pdpaudit.core.protocols import Law
