@@ -151,14 +151,15 @@ class _Search:
                 losses[point] = self._rough(event, *point)
             return losses[point]
 
-        def along_level(moved: int, top: int, lead: float) -> Callable[[float], float]:
-            return lambda level: look(moved, top, lead, level)
-
-        def along_lead(moved: int, top: int, level: float) -> Callable[[float], float]:
-            return lambda lead: look(moved, top, lead, level)
-
         def worst() -> tuple[int, int, float, float]:
             return max(losses, key=lambda point: losses[point])
+
+        def refine(span: float, *, leads: bool) -> None:
+            m, top, lead, level = worst()
+            if leads:
+                _refine(lambda at: look(m, top, at, level), lead - span, lead + span)
+            else:
+                _refine(lambda at: look(m, top, lead, at), level - span, level + span)
 
         for m, top, lead, level in product(tried, tops, leads.tolist(), levels.tolist()):
             look(m, top, lead, level)
@@ -167,13 +168,9 @@ class _Search:
         for near in np.linspace(max(1, (2 * m) // 3), min(movable, (3 * m) // 2 + 1), 16):
             look(round(near), top, lead, level)
         for _ in range(1 if event == "empty" else 2):
-            m, top, lead, level = worst()
-            step = levels[1] - levels[0]
-            _refine(along_level(m, top, lead), level - step, level + step)
+            refine(levels[1] - levels[0], leads=False)
             if event == "found":
-                m, top, lead, level = worst()
-                span = 3.0 * scale
-                _refine(along_lead(m, top, level), lead - span, lead + span)
+                refine(3.0 * scale, leads=True)
         point = worst()
         self.evaluations += len(losses)
         pair = self._pair(event, *point)

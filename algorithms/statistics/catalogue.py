@@ -48,6 +48,11 @@ def _rounding_of_sum(terms: int, largest: float) -> float:
     return (2 * terms + 8) * terms * largest * 2.0**-53
 
 
+def _within_1(_: object, max_degree: int) -> float:
+    """Return 1, or 0 for d = 0: of values between 0 and 1."""
+    return float(max_degree > 0)
+
+
 def _unbounded(_: object, max_degree: int) -> float:
     """Return infinity, or 0 for d = 0: no bound in the degree alone."""
     return math.inf if max_degree else 0
@@ -217,10 +222,7 @@ class Jaccard(Named):
         either = _degrees(adjacency) + near.sum() - common
         return np.asarray(common / np.maximum(either, 1))
 
-    def sensitivity(self, max_degree: int) -> float:
-        """Return 1, or 0 for d = 0."""
-        return float(max_degree > 0)
-
+    sensitivity = _within_1
     impact_cardinality = _unbounded
 
 
@@ -429,8 +431,5 @@ class PersonalisedPageRank(Named):
                 return np.asarray(following)
             rank = following
 
-    def sensitivity(self, max_degree: int) -> float:
-        """Return 1, or 0 for d = 0."""
-        return float(max_degree > 0)
-
+    sensitivity = _within_1
     impact_cardinality = _unbounded

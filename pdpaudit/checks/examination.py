@@ -266,12 +266,7 @@ class Examination:
         return PairWitness(
             property=of,
             statistic=self.name,
-            n=case.n,
-            edges=case.edges,
-            vertex=case.vertex,
-            left=case.left,
-            right=case.right,
-            targets=case.targets,
+            **vars(case),
             at=measured.at,
             max_degree=d,
             declared=self.declared.bound(of, d),

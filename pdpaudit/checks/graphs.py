@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from itertools import chain, combinations, permutations
-from math import factorial
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -125,12 +124,7 @@ class Case:
     @property
     def max_degree(self) -> int:
         """The smallest degree bound both networks obey."""
-        degree = [0] * self.n
-        for a, b in self.edges:
-            degree[a] += 1
-            degree[b] += 1
-        near = max((degree[v] + 1 for v in (*self.left, *self.right)), default=0)
-        return max(len(self.left), len(self.right), near, *degree)
+        return max(Sample(self.n, tuple(side), ()).degree for side in self.sides())
 
     @property
     def size(self) -> tuple[int, int, int, int]:
@@ -167,7 +161,7 @@ def neighbourhoods(size: int) -> Bits:
 
 @lru_cache(maxsize=LARGEST + 1)
 def _permutations(size: int) -> npt.NDArray[np.int8]:
-    return np.array(list(permutations(range(size))), dtype=np.int8).reshape(factorial(size), size)
+    return np.array(list(permutations(range(size))), dtype=np.int8)
 
 
 def subset_classes(matrix: Bits) -> npt.NDArray[np.int64]:
@@ -393,17 +387,9 @@ class GraphWitness(Witness):
     @classmethod
     def of(cls, failure: CheckFailed, statistic: str) -> GraphWitness:
         """Return the counterexample of a failed check."""
-        return cls(
-            property=failure.check,
-            statistic=statistic,
-            **failure.sample._asdict(),
-            vertex=failure.vertex,
-            message=failure.message,
-            traceback=failure.traceback,
-            names=failure.names,
-            node_order=failure.node_order,
-            edge_order=failure.edge_order,
-        )
+        kept = ("vertex", "message", "traceback", *OPTIONAL)
+        known = {name: getattr(failure, name) for name in kept}
+        return cls(property=failure.check, statistic=statistic, **failure.sample._asdict(), **known)
 
 
 def _plain(value: object) -> object:
@@ -512,17 +498,15 @@ def as_python(body: Mapping[str, object], specification: str) -> str:
         f'sop, _ = require_statistic(resolve("sops", {specification!r}))',
     ]
     values = f"print([sop(graph, v, frozenset({targets!r})) for v in range({witness.n})])"
+    made = f"graph = nx.empty_graph({witness.n})"
     if not isinstance(witness, PairWitness):
-        lines += [
-            f"graph = nx.empty_graph({witness.n})",
-            f"graph.add_edges_from({edges!r})",
-            values,
-        ]
-    else:
-        lines += [
+        return "\n".join([*lines, made, f"graph.add_edges_from({edges!r})", values])
+    return "\n".join(
+        [
+            *lines,
             f"for around in {list(witness.left)!r}, {list(witness.right)!r}:",
-            f"    graph = nx.empty_graph({witness.n})",
+            f"    {made}",
             f"    graph.add_edges_from([*{edges!r}, *(({witness.vertex}, v) for v in around)])",
             f"    {values}",
         ]
-    return "\n".join(lines)
+    )
