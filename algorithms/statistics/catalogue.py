@@ -15,23 +15,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from .paper import Named
+from .paper import Named, degrees, indicator
 
 if TYPE_CHECKING:
     import networkx as nx
 
 Members = npt.NDArray[np.integer[Any]]
 Scores = npt.NDArray[np.float64]
-
-
-def _indicator(n: int, targets: Members) -> Scores:
-    members = np.zeros(n)
-    members[targets] = 1
-    return members
-
-
-def _degrees(adjacency: csr_array) -> Scores:
-    return np.diff(adjacency.indptr).astype(np.float64)
 
 
 def _two_steps(max_degree: int) -> int:
@@ -78,7 +68,7 @@ class _WeightedMiddles(Named):
 
     def scores(self, adjacency: csr_array, targets: Members) -> Scores:
         """Return the statistic of every vertex, shape ``(n,)``; O(n + m)."""
-        members, weight = _indicator(adjacency.shape[0], targets), self.weight(_degrees(adjacency))
+        members, weight = indicator(adjacency, targets), self.weight(degrees(adjacency))
         around = adjacency @ members
         scores = adjacency @ (weight * (around > 0))
         # For a member v, a neighbour whose only member is v itself does not count.
@@ -126,8 +116,8 @@ class CommonNeighboursPerMember(Named):
 
     def scores(self, adjacency: csr_array, targets: Members) -> Scores:
         """Return the statistic of every vertex, shape ``(n,)``; O(n + m)."""
-        members = _indicator(adjacency.shape[0], targets)
-        return np.asarray(adjacency @ (adjacency @ members) - _degrees(adjacency) * members)
+        members = indicator(adjacency, targets)
+        return np.asarray(adjacency @ (adjacency @ members) - degrees(adjacency) * members)
 
     def sensitivity(self, max_degree: int) -> int:
         """Return d - 1, at least 0."""
@@ -217,9 +207,9 @@ class Jaccard(Named):
 
     def scores(self, adjacency: csr_array, targets: Members) -> Scores:
         """Return the statistic of every vertex, shape ``(n,)``; O(n + m)."""
-        near = (adjacency @ _indicator(adjacency.shape[0], targets) > 0).astype(np.float64)
+        near = (adjacency @ indicator(adjacency, targets) > 0).astype(np.float64)
         common = adjacency @ near
-        either = _degrees(adjacency) + near.sum() - common
+        either = degrees(adjacency) + near.sum() - common
         return np.asarray(common / np.maximum(either, 1))
 
     sensitivity = _within_1
@@ -250,8 +240,8 @@ class PreferentialAttachment(Named):
 
     def scores(self, adjacency: csr_array, targets: Members) -> Scores:
         """Return the statistic of every vertex, shape ``(n,)``; O(n)."""
-        degree = _degrees(adjacency)
-        own = degree * _indicator(adjacency.shape[0], targets)
+        degree = degrees(adjacency)
+        own = degree * indicator(adjacency, targets)
         return np.asarray(degree * (degree[targets].sum() - own))
 
     sensitivity = _unbounded
@@ -293,7 +283,7 @@ class Katz3(Named):
 
     def scores(self, adjacency: csr_array, targets: Members) -> Scores:
         """Return the statistic of every vertex, shape ``(n,)``; O(n + m)."""
-        one = adjacency @ _indicator(adjacency.shape[0], targets)
+        one = adjacency @ indicator(adjacency, targets)
         two = adjacency @ one
         return np.asarray(self.beta * one + self.beta**2 * two + self.beta**3 * (adjacency @ two))
 
@@ -415,8 +405,8 @@ class PersonalisedPageRank(Named):
         n = adjacency.shape[0]
         if not len(targets):
             return np.zeros(n)
-        degree = _degrees(adjacency)
-        restart = _indicator(n, targets) / len(targets)
+        degree = degrees(adjacency)
+        restart = indicator(adjacency, targets) / len(targets)
         share = self.damping / np.maximum(degree, 1)
         if n <= 500:
             system = np.eye(n) - adjacency.toarray() * share

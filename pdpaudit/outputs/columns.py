@@ -623,9 +623,7 @@ CATEGORIES: dict[str, Callable[[Column, Group], list[Hashable]]] = {
     "length": _of_entries(lambda entries, _: len(entries), of_sets=True),
     "begins": _of_entries(lambda entries, column: entries[: column.place]),
     "finds": _of_entries(lambda entries, column: column.at in entries, of_sets=True),
-    "order": _of_entries(
-        lambda entries, column: next(filter(column.both.__contains__, entries), None)
-    ),
+    "order": _of_entries(_earlier),
     "value": _texts,
     "template": lambda column, group: [template_of(v) for v in group.values(column.path)],
     "keys": _keys,
