@@ -72,12 +72,12 @@ def _exp(value: Fraction) -> Ball:
     return ball_of(value).exp()
 
 
-def _survival(gap: Fraction, scale: Fraction) -> tuple[Ball, Ball]:
-    """Pr[nu >= gap] and its complement for nu ~ Lap(scale)."""
+def _survival(gap: Fraction, scale: Fraction, failing: bool) -> Ball:
+    """Pr[nu >= gap], or its complement, for nu ~ Lap(scale)."""
     if scale == 0:
-        return flint.arb(int(gap <= 0)), flint.arb(int(gap > 0))
+        return flint.arb(int((gap > 0) == failing))
     tail = _exp(-abs(gap) / scale) / 2
-    return (tail, 1 - tail) if gap > 0 else (1 - tail, tail)
+    return tail if (gap > 0) != failing else 1 - tail
 
 
 def _integral(race: Levels, winners: Levels, hidden: Levels, values: list[Ball]) -> Ball:
@@ -112,7 +112,7 @@ def _stop_values(question: ExactRound, failing: bool) -> list[Ball]:
         return [flint.arb(1)]
     size = sum(count for _, count in question.hidden)
     gaps = [b - question.threshold for b in range(size + 1)]
-    return [_survival(gap, question.threshold_scale)[failing] for gap in gaps]
+    return [_survival(gap, question.threshold_scale, failing) for gap in gaps]
 
 
 def _power_product(factors: list[tuple[Ball, int]]) -> Poly:

@@ -55,11 +55,6 @@ class Factors:
         """Return the factors at some of the points."""
         return Factors(self.up[places], self.down[places], self.either[places])
 
-    @property
-    def log_value(self) -> FloatArray:
-        """Logarithm of the integrands, shape (N, E)."""
-        return np.asarray(self.up + self.down + self.either)
-
 
 def logsumexp(values: FloatArray, axis: int = 0) -> FloatArray:
     """Logarithm of a sum of exponentials that takes -inf without a warning."""
@@ -113,7 +108,8 @@ def log_integrals(
 
 def _both_rules(inside: Factors, log_width: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Each panel's integrals by the finer and by the coarser rule."""
-    values = inside.log_value.reshape((log_width.size, _ALL_NODES.size, -1))
+    values = inside.up + inside.down + inside.either
+    values = values.reshape((log_width.size, _ALL_NODES.size, -1))
     fine = logsumexp(values[:, :12] + _LOG_FINE[:, None], axis=1) + log_width
     coarse = logsumexp(values[:, 12:] + _LOG_COARSE[:, None], axis=1) + log_width
     return fine, coarse

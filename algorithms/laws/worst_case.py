@@ -155,11 +155,17 @@ class _Search:
             return max(losses, key=lambda point: losses[point])
 
         def refine(span: float, *, leads: bool) -> None:
+            """Look around the worst lead, or level, until little changes."""
+            from scipy.optimize import minimize_scalar  # takes long to import
+
             m, top, lead, level = worst()
-            if leads:
-                _refine(lambda at: look(m, top, at, level), lead - span, lead + span)
-            else:
-                _refine(lambda at: look(m, top, lead, at), level - span, level + span)
+            centre = lead if leads else level
+            minimize_scalar(
+                lambda at: -look(m, top, *((float(at), level) if leads else (lead, float(at)))),
+                bounds=(centre - span, centre + span),
+                method="bounded",
+                options={"xatol": 2e-3 * span, "maxiter": 25},
+            )
 
         for m, top, lead, level in product(tried, tops, leads.tolist(), levels.tolist()):
             look(m, top, lead, level)
@@ -280,15 +286,3 @@ def _nodes(kinks: list[float], scale: float, crowd: float) -> tuple[FloatArray, 
     steps = np.arange(low, high, 0.7 * scale)
     ends = np.unique(np.concatenate([steps, kinks, [high]]))
     return panel_nodes(ends, _ROUGH)
-
-
-def _refine(loss: Callable[[float], float], low: float, high: float) -> None:
-    """Look at the losses between two points until little changes."""
-    from scipy.optimize import minimize_scalar  # takes long to import
-
-    minimize_scalar(
-        lambda at: -loss(float(at)),
-        bounds=(low, high),
-        method="bounded",
-        options={"xatol": 1e-3 * (high - low), "maxiter": 25},
-    )

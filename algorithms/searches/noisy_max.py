@@ -420,15 +420,9 @@ class Recommended:
             if len(hits) and calls <= budget:
                 found.append(int(asked[-1]))
                 times.append(calls)
-        return _trajectory(instance, found, times, min(calls, budget))
-
-
-def _trajectory(
-    instance: SearchInstance, found: list[int], times: list[int], calls: int
-) -> Trajectory:
-    """Return a run as a curve; a component is met with the first of its targets."""
-    labels: npt.NDArray[np.int64] = component_labels(instance)[found]
-    first = np.unique(labels, return_index=True)[1] - len(instance.seeds)
-    vertices = np.array(found[len(instance.seeds) :], dtype=np.int64)
-    at = np.array(times, dtype=np.int64)
-    return Trajectory(vertices, at, at[np.sort(first[first >= 0])], calls)
+        # A component is met with the first of its targets.
+        first = np.unique(component_labels(instance)[found], return_index=True)[1]
+        first -= len(instance.seeds)
+        vertices = np.array(found[len(instance.seeds) :], dtype=np.int64)
+        at = np.array(times, dtype=np.int64)
+        return Trajectory(vertices, at, at[np.sort(first[first >= 0])], min(calls, budget))

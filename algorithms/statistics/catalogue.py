@@ -29,15 +29,6 @@ def _two_steps(max_degree: int) -> int:
     return 1 + 2 * max_degree**2 if max_degree else 0
 
 
-def _rounding_of_sum(terms: int, largest: float) -> float:
-    """Bound the error of a sum of positive terms, each correct to 4 units in its last place.
-
-    Every one of the additions, and of the subtraction of some of the terms again, rounds a result
-    of at most ``terms * largest`` by half a unit, 2⁻⁵³ of it.
-    """
-    return (2 * terms + 8) * terms * largest * 2.0**-53
-
-
 def _within_1(_: object, max_degree: int) -> float:
     """Return 1, or 0 for d = 0: of values between 0 and 1."""
     return float(max_degree > 0)
@@ -82,8 +73,12 @@ class _WeightedMiddles(Named):
         return self.largest + ((max_degree - 1) * self.shift if max_degree >= 3 else 0.0)
 
     def error(self, max_degree: int) -> float:
-        """Return the rounding of a sum of d of the largest terms."""
-        return _rounding_of_sum(max_degree, self.largest)
+        """Return the rounding of a sum of d of the largest terms, each correct to 4 last units.
+
+        Every one of the additions, and of the subtraction of some of the terms again, rounds a
+        result of at most ``d * largest`` by half a unit, 2⁻⁵³ of it.
+        """
+        return (2 * max_degree + 8) * max_degree * self.largest * 2.0**-53
 
     def impact_cardinality(self, max_degree: int) -> int:
         """Return 1 + 2d², or 0 for d < 2."""

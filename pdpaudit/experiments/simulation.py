@@ -62,6 +62,9 @@ def search_curves(
     grid = np.unique(np.linspace(0, budget, POINTS).astype(np.int64))
     found = np.array([_within(run.found, grid) for run in runs])
     rounds = np.array([_within(run.discoveries, grid) for run in runs])
+    # Runs evenly from the worst to the best by what they found in the end.
+    order = np.argsort(found[:, -1], kind="stable")
+    place = np.linspace(0, len(order) - 1, min(SHOWN, len(order))).round().astype(int)
     multiplier = None
     if loss is not None:
         paid = found if loss.per_target else rounds
@@ -75,7 +78,7 @@ def search_curves(
         **_spread(seeds + found),
         "components": _spread(components + rounds),
         "multiplier": multiplier,
-        "shown": [_shown(runs[i], grid, seeds) for i in _representative(found[:, -1])],
+        "shown": [_shown(runs[i], grid, seeds) for i in order[place].tolist()],
         "discoveries": [
             [number, *point]
             for number, run in enumerate(runs)
@@ -127,14 +130,6 @@ def _stable(mean: float, deviation: float) -> tuple[float, float]:
 def _exponential(rounds: Ints, epsilon: float) -> dict[str, list[float]] | None:
     exponent = rounds * epsilon
     return None if exponent.max() > LARGEST_EXPONENT / 2 else _spread(np.exp(exponent))
-
-
-def _representative(found: Ints) -> list[int]:
-    """Return runs evenly from the worst to the best by what they found in the end."""
-    order = np.argsort(found, kind="stable")
-    place = np.linspace(0, len(order) - 1, min(SHOWN, len(order))).round().astype(int)
-    chosen: list[int] = order[place].tolist()
-    return chosen
 
 
 def _shown(run: Trajectory, grid: Ints, seeds: int) -> JSON:
