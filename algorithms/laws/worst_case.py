@@ -160,8 +160,13 @@ class _Search:
 
             m, top, lead, level = worst()
             centre = lead if leads else level
+
+            def gain(at: float) -> float:
+                at = float(at)
+                return -look(m, top, at, level) if leads else -look(m, top, lead, at)
+
             minimize_scalar(
-                lambda at: -look(m, top, *((float(at), level) if leads else (lead, float(at)))),
+                gain,
                 bounds=(centre - span, centre + span),
                 method="bounded",
                 options={"xatol": 2e-3 * span, "maxiter": 25},
