@@ -161,12 +161,12 @@ class _Search:
             m, top, lead, level = worst()
             centre = lead if leads else level
 
-            def gain(at: float) -> float:
+            def minus_loss(at: float) -> float:
                 at = float(at)
                 return -look(m, top, at, level) if leads else -look(m, top, lead, at)
 
             minimize_scalar(
-                gain,
+                minus_loss,
                 bounds=(centre - span, centre + span),
                 method="bounded",
                 options={"xatol": 2e-3 * span, "maxiter": 25},
