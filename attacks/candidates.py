@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pdpaudit.outputs import Batch, Column, Draws, batch_of
 from pdpaudit.outputs.columns import ABSENT, Group, Numbered, embedded_numbers
 from pdpaudit.outputs.events import shared_prefix
-from pdpaudit.outputs.records import NUMERIC, WARNINGS, WIDE, Path, layout
+from pdpaudit.outputs.records import EXACT_KINDS, NUMERIC, WARNINGS, WIDE, Path, layout
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
@@ -227,7 +227,7 @@ def _look(leaf: _Leaf, group: Group, path: Path) -> None:
     if kinds <= NUMERIC - {"int"} or kinds <= {"nan", *NUMERIC} - {"int"}:
         return
     for kind, value in set(zip(group.kinds(path), group.values(path), strict=True)):
-        if kind in ("int", "Decimal", "Fraction", "longdouble", "date", "datetime", "timedelta"):
+        if kind == "int" or kind in EXACT_KINDS:
             leaf.wide |= kind != "int" or not isinstance(value, int) or abs(value) > WIDE
         elif kind not in NUMERIC and value is not None:
             leaf.texts.add(kind)

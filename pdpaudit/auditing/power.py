@@ -29,10 +29,10 @@ from pdpaudit.inference.power import (
     critical_hits,
     least_hits,
 )
-from pdpaudit.outputs import Batch, Column, Draws, Event, batch_of, failure
+from pdpaudit.outputs import Batch, Column, Draws, Event, batch_of, failure, flatten
 from pdpaudit.outputs.columns import Group
 from pdpaudit.outputs.draws import Array
-from pdpaudit.outputs.records import NUMERIC, Path, Record
+from pdpaudit.outputs.records import EXACT_KINDS, NUMERIC, Path, Record, layout, number_of
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -226,7 +226,7 @@ class _Plants:
     """Plants leaks in a pool of outputs."""
 
     def __init__(self, pool: Batch) -> None:
-        pool = some_of(pool)
+        pool = with_near_floats(some_of(pool))
         branch = failure(RuntimeError())
         marked = Group(None, [branch], None, np.array([1], dtype=np.int64))
         self.pool, self.marked = pool, Batch((*pool.groups, marked))
@@ -333,6 +333,38 @@ def some_of(pool: Batch) -> Batch:
             records = [(group.known_as, *group.records[row][1:]) for row in rows.tolist()]
             groups.append(Group(group.known_as, records, None, times))
     return Batch(tuple(groups))
+
+
+def with_near_floats(pool: Batch) -> Batch:
+    """Return a pool whose fractions, dates and other exact numbers are floats where they have ends.
+
+    What is drawn from it is moved a little, so that it does not repeat, and has no exact form then.
+    """
+    groups = list[Group]()
+    for group in pool.groups:
+        leaves = {} if group.array is not None else layout(group.structure).leaves
+        exact = {
+            number
+            for path, number in leaves.items()
+            if group.kind_set(path) & EXACT_KINDS
+            and len(np.unique(pool.read(Column("number", path)))) > DISTINCT
+        }
+        if exact:
+            records = [_near(record, exact) for record in group.records]
+            group = Group(group.known_as, records, None, group.weights)
+        groups.append(group)
+    return Batch(tuple(groups))
+
+
+def _near(record: Record, exact: set[int]) -> Record:
+    """Return a record of which these leaves are the nearest floats, where they are numbers."""
+    structure, kinds, values = record
+    leaves = list(zip(kinds, values, strict=True))
+    for number in exact:
+        if leaves[number][0] in EXACT_KINDS:
+            _, (kind,), (value,) = flatten(number_of(*leaves[number]))
+            leaves[number] = kind, value
+    return structure, tuple(kind for kind, _ in leaves), tuple(value for _, value in leaves)
 
 
 def _once(group: Group) -> Mask:

@@ -55,11 +55,11 @@ WIDE = 2**53
 #: Kinds whose values are float64 numbers already, or convert to one exactly.
 NUMERIC = frozenset({"float", "-0.0", "inf", "-inf", "int", "bool"})
 
+#: Kinds of other numbers, which float64 does not hold.
+EXACT_KINDS = frozenset({"Decimal", "Fraction", "longdouble", "date", "datetime", "timedelta"})
+
 #: Kinds that say how a value is read, so that no other type may have their names.
-OURS = NUMERIC | {
-    "nan", "None", "str", "bytes", "absent",
-    "Decimal", "Fraction", "longdouble", "date", "datetime", "timedelta",
-}  # fmt: skip
+OURS = NUMERIC | EXACT_KINDS | {"nan", "None", "str", "bytes", "absent"}
 
 #: Deeper nesting, more leaves or longer iterators than these are refused; arrays beyond the last
 #: are summarised.
@@ -129,6 +129,8 @@ def flatten(output: object) -> Record:
     kind = type(output)
     kinds: list[str] = []
     values: list[Leaf] = []
+    if isinstance(output, types.MethodType):  # elsewhere it is often one of what holds it
+        output = (output.__func__, output.__self__)
     try:
         structure = _walk(output, kinds, values, 0)
     except Unreadable as error:
@@ -243,9 +245,20 @@ def _leaf(value: object) -> tuple[str, Leaf] | None:
         return ("timedelta", f"{value.days} {value.seconds} {value.microseconds}")
     if isinstance(value, os.PathLike):  # which keeps what it has computed of itself, too
         return (type(value).__name__, os.fsdecode(value))
-    if isinstance(value, (type, range, *FUNCTIONS)):
+    if isinstance(value, (type, range, *FUNCTIONS)) and not _captured(value):
         return (type(value).__name__, str(getattr(value, "__qualname__", value)))
     return None
+
+
+def _captured(value: object) -> dict[str, object]:
+    """Return what a function holds besides its code: whoever is given it can call it."""
+    if not isinstance(value, types.FunctionType):
+        return {}
+    code, defaults = value.__code__, value.__defaults__ or ()
+    cells = (cell.cell_contents for cell in value.__closure__ or ())
+    arguments = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
+    held = dict(zip(code.co_freevars, cells, strict=True))
+    return held | dict(zip(arguments, defaults, strict=True)) | (value.__kwdefaults__ or {})
 
 
 def _numpy_scalar(value: np.generic) -> tuple[str, Leaf] | None:
@@ -299,6 +312,9 @@ def _parts(output: object) -> Parts:
         return kind.__name__, names, [getattr(output, name) for name in names]
     if isinstance(output, BaseException):
         return kind.__name__, None, output.args
+    if isinstance(output, types.FunctionType):
+        held = _captured(output)
+        return kind.__name__, ("its name", *held), (output.__qualname__, *held.values())
     if isinstance(output, Iterator):
         read = list(islice(output, MOST_LEAVES + 1))
         if len(read) > MOST_LEAVES:
@@ -333,7 +349,13 @@ def _object(output: object) -> Parts:
     if isinstance(output, Iterable):
         return kind.__name__, None, list(islice(output, MOST_LEAVES + 1))
     shown: object = kind.__repr__
-    return kind.__name__, None, [] if shown is object.__repr__ else [lasting(repr(output))]
+    if shown is not object.__repr__:
+        return kind.__name__, None, [lasting(repr(output))]
+    if not hasattr(output, "__dict__") and not any(
+        "__slots__" in vars(one) for one in kind.__mro__
+    ):
+        raise Unreadable(f"something of which nothing can be seen, of type {kind.__name__}")
+    return kind.__name__, None, []
 
 
 def lasting(text: str) -> str:

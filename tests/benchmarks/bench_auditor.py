@@ -22,6 +22,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from bench_dp_sniper import sniped
 from oracle import oracle_bound
 
@@ -134,6 +135,32 @@ def oracle(name: str, epsilon: float | None) -> dict[str, Any]:
     return {"bound": found.bound, "pair": found.pair, "by_pair": found.by_pair}
 
 
+class OnePair:
+    """A mechanism of which one pair is tried."""
+
+    def __init__(self, mechanism: Any, pair: str) -> None:
+        self.mechanism, self.pair, self.claim = mechanism, pair, mechanism.claim
+
+    def run(self, instance: Any, rng: np.random.Generator) -> Any:
+        return self.mechanism.run(instance, rng)
+
+    def sample(self, instance: Any, size: int, rng: np.random.Generator) -> Any:
+        return self.mechanism.sample(instance, size, rng)
+
+    def pairs(self) -> list[Any]:
+        return [pair for pair in self.mechanism.pairs() if pair.name == self.pair]
+
+
+def pair_given(name: str, epsilon: float | None, pair: str) -> float:
+    """Return what the auditor shows where the best pair is all that it looks at."""
+    shown = []
+    for seed in SEEDS:
+        plan = Config(seed=seed, samples=samples_of(name), confidence=1 - ALPHA)
+        result = audit(OnePair(made(name, epsilon), pair), [], plan, subject=name)
+        shown.append(result.claims[0].lower_bound or 0.0)
+    return round(statistics.median(shown), 4)
+
+
 def same_draws(name: str, epsilon: float | None) -> float:
     """Return what DP-Sniper shows with small batches, our confidence, and as many draws."""
     mechanism = made(name, epsilon)
@@ -165,6 +192,7 @@ def row_of(name: str, epsilon: float | None) -> tuple[ClaimResult, dict[str, Any
         "bound": round(bound, 4),
         "to_beat": beat,
         "same_draws": alone(same_draws, name, epsilon),
+        "pair_given": alone(pair_given, name, epsilon, limit["pair"]),
         "oracle": round(limit["bound"], 4),
         "oracle_pair": limit["pair"],
         "share": round(bound / limit["bound"], 3),
@@ -227,14 +255,16 @@ def dossier(table: list[dict[str, Any]], machine: list[dict[str, Any]]) -> dict[
     near = sum(row["share"] >= 0.9 for row in table)
     above = sum(row["above_truth"] for row in table)
     ahead = sum(row["bound"] > row["same_draws"] for row in table)
+    given = sum(row["pair_given"] >= 0.9 * row["oracle"] for row in table)
     columns = (
-        "mechanism", "ε", "true ε", "bound", "to beat", "same draws", "oracle", "share", "draws",
-        "goals",
+        "mechanism", "ε", "true ε", "bound", "to beat", "same draws", "pair given", "oracle",
+        "share", "draws", "goals",
     )  # fmt: skip
     figures = Table("Lower bounds on ε", columns, tuple(map(_cells, table)), numeric=True)
     lead = (
         f"The bound to beat is reached in {beaten} of {len(table)} rows, nine tenths of the "
-        f"oracle's in {near}; with the same draws DP-Sniper shows less in {ahead}. "
+        f"oracle's in {near}, and in {given} where the best pair is given; with the same draws "
+        f"DP-Sniper shows less in {ahead}. "
         f"{above} of {len(table) * len(SEEDS)} bounds lie above the truth; {ALPHA:.0%} may."
     )
     meaning = (
@@ -242,6 +272,7 @@ def dossier(table: list[dict[str, Any]], machine: list[dict[str, Any]]) -> dict[
         "which was used while the choice of events was worked on; every draw of every stage of a "
         "run counted. To beat: DP-Sniper at confidence 0.9 with ten times the draws. Same draws: "
         "DP-Sniper written anew, with batches of 1,000 and 10,000, our confidence and our draws. "
+        "Pair given: ours, looking at the oracle's pair alone with all of its draws. "
         "Oracle: the best event of all pairs, known in advance, at the same number of fresh draws."
     )
     return {
@@ -342,6 +373,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
         f"{row['bound']:.4f}",
         f"{row['to_beat']:.3f}",
         f"{row['same_draws']:.4f}",
+        f"{row['pair_given']:.4f}",
         f"{row['oracle']:.4f}",
         f"{row['share']:.2f}",
         f"{row['draws']:,}",

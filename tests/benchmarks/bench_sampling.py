@@ -21,6 +21,7 @@ from pdpaudit.algorithms.searches.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.core.network import Network, adjacency_from_edges, default_seeds
 from pdpaudit.core.protocols import PrivacyClaim
+from pdpaudit.outputs import Column, Range
 from pdpaudit.sampling import Store, draw, engine, hits, stream
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.slow]
@@ -58,14 +59,8 @@ def instance():
     return instance
 
 
-class SomeVertices:
-    """An event as audits count it."""
-
-    def count(self, draws) -> int:
-        return sum(times for output, times in draws.counts.items() if output and output[0] < 1000)
-
-    def to_json(self) -> dict[str, str]:
-        return {"event": "some vertices"}
+#: An event as audits count it.
+LONG = Range("left", Column("length"), 5.0, np.inf)
 
 
 def outside(kind: str, instance, path) -> float:
@@ -76,7 +71,7 @@ def outside(kind: str, instance, path) -> float:
         start = time.process_time()
         given: Any = {"seed": 1, "key": ("b",), "store": store}
         if kind == "hits, with a store":
-            hits(mechanism, instance, SIZE, SomeVertices(), **given)
+            hits(mechanism, instance, SIZE, LONG, **given)
         else:
             draw(mechanism, instance, SIZE, **given)
         if store is not None:

@@ -26,18 +26,17 @@ LAST, SLOWER = 5, 1.5
 
 def main(arguments: list[str]) -> int:
     names = [name for name in arguments if not name.startswith("-")]
-    files = [HERE / f"bench_{name}.py" for name in names] or sorted(HERE.glob("bench_*.py"))
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "figures.json"
         ran = subprocess.run(
-            [sys.executable, "-m", "pytest", *map(str, files), "-s", "-q", "--slow"],
+            command(names),
             env={**os.environ, "PDPAUDIT_FIGURES": str(out)},
             check=False,
         )
         measured = json.loads(out.read_text())
     past = read_history()
     print("\n\n" + table(measured, past))  # noqa: T201 - a benchmark speaks
-    if "--dry" not in arguments:
+    if "--dry" not in arguments and measured["figures"]:
         line = {
             "when": datetime.now(UTC).isoformat(timespec="seconds"),
             "machine": f"{platform.machine()}, {os.cpu_count()} cores",
@@ -49,6 +48,14 @@ def main(arguments: list[str]) -> int:
         with HISTORY.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
     return ran.returncode
+
+
+def command(names: list[str]) -> list[str]:
+    """Return what runs the benchmarks of these names, or all."""
+    named = [str(HERE / f"bench_{name}.py") for name in names]
+    # Of a folder pytest leaves out what conftest.py says are programs; what is named it takes.
+    files = named or ["-o", "python_files=bench_*.py", str(HERE)]
+    return [sys.executable, "-m", "pytest", *files, "-s", "-q", "--slow"]
 
 
 def read_history() -> list[dict[str, Any]]:

@@ -247,6 +247,48 @@ def test_what_cannot_be_read_is_refused_in_words(made):
         flatten(made())
 
 
+def holding(value):
+    return lambda: value
+
+
+def by_default(value):
+    def answer(*, rounded=value):
+        return rounded
+
+    return answer
+
+
+class Model:
+    def __init__(self, value):
+        self.value = value
+
+    def predict(self):
+        return self.value
+
+
+@given(st.integers() | st.text() | st.tuples(st.integers()), st.integers())
+@pytest.mark.parametrize("made", [holding, by_default, lambda value: Model(value).predict])
+def test_a_function_is_what_it_holds(made, one, other):
+    """Whoever is given it can call it, and learns that."""
+    assert flatten(made(one)) == flatten(made(one))
+    assert (flatten(made(one)) == flatten(made(other))) == (flatten(one) == flatten(other))
+    assert flatten([made(one)]) != flatten([len])
+
+
+def test_a_function_that_holds_nothing_is_its_name():
+    assert flatten(holding) == (None, ("function",), ("holding",))
+    assert flatten(len) == (None, ("builtin_function_or_method",), ("len",))
+
+
+@pytest.mark.parametrize("inside", [lambda thing: thing, lambda thing: {"a": [thing]}])
+def test_an_object_that_shows_nothing_is_refused(inside):
+    """Two of them would count as the same, whatever they are."""
+    with pytest.raises(Unreadable, match="nothing can be seen"):
+        flatten(inside(object()))
+    flatten(inside(type("Empty", (), {})()))
+    flatten(inside(type("Without", (), {"__slots__": ()})()))
+
+
 def test_where_an_object_is_in_memory_is_no_part_of_an_output():
     locks = [threading.Lock() for _ in range(3)]
     assert len({repr(lock) for lock in locks}) == 3

@@ -49,7 +49,7 @@ def test_the_files_are_written_as_the_script_writes_them(
 def test_what_is_missed_is_shown(script: Any) -> None:
     row = {
         "mechanism": "SVT1", "epsilon": 0.1, "true": None, "bound": 0.1, "to_beat": 0.2,
-        "same_draws": 0.15,
+        "same_draws": 0.15, "pair_given": 0.3,
         "oracle": 0.5, "oracle_pair": "a", "share": 0.2, "draws": 1000, "pairs": ["b"],
         "above_truth": 0, "best_on_pairs": [0.25],
     }  # fmt: skip
