@@ -40,6 +40,7 @@ class Sample:
 
     def __init__(self, left: tuple[Draws, Draws], right: tuple[Draws, Draws]) -> None:
         self.batches: list[Batch] = [batch_of(half) for half in (*left, *right)]
+        self.groups = [group for batch in self.batches for group in batch.groups]
         self.runs = [batch.runs for batch in self.batches]
         self._numbers: dict[Numbered, list[Floats]] = {}
 
@@ -73,11 +74,10 @@ class Sample:
     def lists(self) -> list[tuple[Hashable, ...]] | None:
         """The entries of all rows, where all outputs are flat lists; else None."""
         found: list[tuple[Hashable, ...]] = []
-        for batch in self.batches:
-            for group in batch.groups:
-                if any(entries is None for entries in group.entries):
-                    return None
-                found += [entries for entries in group.entries if entries is not None]
+        for group in self.groups:
+            if None in group.entries:
+                return None
+            found += [entries for entries in group.entries if entries is not None]
         return found
 
     @cached_property
@@ -87,12 +87,7 @@ class Sample:
         if not lists:
             return False
         for entries in lists:
-            if len(set(entries)) < len(entries):
-                return False
-            if any(
-                type(entry) is not str and (type(entry) is not int or entry < 0)
-                for entry in entries
-            ):
+            if len(set(entries)) < len(entries) or not all(map(_is_name, entries)):
                 return False
             distinct.update(entries)
             total += len(entries)
@@ -102,7 +97,7 @@ class Sample:
     def finite(self) -> bool:
         """Whether whole outputs repeat, judged by the first rows of arrays."""
         distinct = 0.0
-        for group in (group for batch in self.batches for group in batch.groups):
+        for group in self.groups:
             if group.array is None:
                 distinct += group.size
             else:
@@ -116,15 +111,13 @@ class Sample:
     @cached_property
     def rows(self) -> bool:
         """Whether there are many rows of arrays, whose gaps patterns and counts show."""
-        groups = [group for batch in self.batches for group in batch.groups]
-        arrays = [group for group in groups if group.array is not None and group.array.ndim == 2]
+        arrays = (one for one in self.groups if one.array is not None and one.array.ndim == 2)
         return sum(group.size for group in arrays) > MANY_ROWS
 
     @cached_property
     def varied(self) -> bool:
         """Whether outputs differ in structure."""
-        groups = [group for batch in self.batches for group in batch.groups]
-        return len({group.structure for group in groups}) > 1
+        return len({group.structure for group in self.groups}) > 1
 
     @cached_property
     def repeats(self) -> float:
@@ -134,12 +127,16 @@ class Sample:
     @cached_property
     def ordered(self) -> bool:
         """Whether no output is a set."""
-        return all(group.ordered for batch in self.batches for group in batch.groups)
+        return all(group.ordered for group in self.groups)
 
     @cached_property
     def prefix(self) -> int:
         """How many leading entries all lists share."""
         return shared_prefix(self.lists or []) if self.ordered else 0
+
+
+def _is_name(entry: Hashable) -> bool:
+    return type(entry) is str or (type(entry) is int and entry >= 0)
 
 
 @dataclass
@@ -177,7 +174,7 @@ def candidates(sample: Sample) -> Candidates:
         if leaf.wide:
             numbers.append(Column("rest", path))
         if leaf.texts:
-            categories += [Column("value", path)]
+            categories.append(Column("value", path))
             if leaf.embedded:
                 categories.append(Column("template", path))
             if len(leaf.lengths) > 1:
@@ -195,7 +192,7 @@ def candidates(sample: Sample) -> Candidates:
             numbers.append(Column("length", path))
         if len({form[2] for form in forms}) > 1:
             categories.append(Column("keys", path))
-    if len({group.warned for batch in sample.batches for group in batch.groups}) > 1:
+    if len({group.warned for group in sample.groups}) > 1:
         categories.append(Column("kind", (WARNINGS,)))
     return Candidates(_most_different(sample, numbers), categories)
 
@@ -206,14 +203,13 @@ def _seen(
     """Return what was seen at each path of any output."""
     leaves: dict[Path, _Leaf] = {}
     containers: dict[Path, set[tuple[str, int, Any]]] = {}
-    groups = [group for batch in sample.batches for group in batch.groups]
-    for group in groups:
+    for group in sample.groups:
         for path in group.paths:
             _look(leaves.setdefault(path, _Leaf()), group, path)
         for path, form in layout(group.structure).containers.items():
             containers.setdefault(path, set()).add(form)
     # What is missing in one structure is known of all with that structure: one look each.
-    structures = {group.structure: group for group in groups}
+    structures = {group.structure: group for group in sample.groups}
     for path, leaf in leaves.items():
         inner = {form[0] for form in containers.get(path, ())}
         leaf.kinds |= inner
@@ -232,9 +228,7 @@ def _look(leaf: _Leaf, group: Group, path: Path) -> None:
         return
     for kind, value in set(zip(group.kinds(path), group.values(path), strict=True)):
         if kind == "int" or kind in EXACT_KINDS:
-            leaf.wide = (
-                leaf.wide or kind != "int" or not isinstance(value, int) or abs(value) > WIDE
-            )
+            leaf.wide |= kind != "int" or not isinstance(value, int) or abs(value) > WIDE
         elif kind not in NUMERIC and value is not None:
             leaf.texts.add(kind)
             if isinstance(value, (str, bytes)):
@@ -256,8 +250,7 @@ def _most_different(sample: Sample, columns: list[Column]) -> list[Column]:
         for side in (0, 2):
             values = np.concatenate(numbers[side : side + 2])
             weights = np.concatenate([b.weights for b in sample.batches[side : side + 2]])
-            ranks = np.clip(np.nan_to_num(values, nan=-1e300), -1e300, 1e300)
-            ranks = np.arctan(ranks)
+            ranks = np.arctan(np.clip(np.nan_to_num(values, nan=-1e300), -1e300, 1e300))
             total = max(weights.sum(), 1.0)
             mean = float(weights @ ranks) / total
             means.append(mean)

@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +43,24 @@ def geometric_noise(rate: float, size: int | tuple[int, ...], rng: np.random.Gen
     return np.asarray(rng.geometric(success, size) - rng.geometric(success, size), dtype=np.int64)
 
 
+def cauchy_cells(number: int, top: int, scale: float) -> Floats:
+    """Return the probabilities of 0..top: a number with Cauchy noise, rounded and clamped."""
+    if top == 0:
+        return np.ones(1)
+    edges: Floats = np.arange(top, dtype=np.float64) + 0.5 - number
+    return symmetric_cells(edges, lambda at: np.arctan2(scale, -at) / math.pi)
+
+
+def symmetric_cells(edges: Floats, below: Callable[[Floats], Floats]) -> Floats:
+    """Return the probabilities between edges, and beyond them, of noise that is symmetric about 0.
+
+    Near 1 its distribution function is rounded away, so a cell above 0 is mirrored.
+    """
+    less, more = below(edges), below(-edges)
+    cells = np.where(edges[1:] <= 0, np.diff(less), -np.diff(more))
+    return np.concatenate([less[:1], cells, more[-1:]])
+
+
 @dataclass(frozen=True)
 class Selection(CalibratedMechanism):
     """One of some candidates, drawn by their probabilities."""
@@ -70,6 +89,9 @@ class Selection(CalibratedMechanism):
 class NoisyNumber(CalibratedMechanism):
     """A whole number with two-sided geometric noise, clamped; see :func:`geometric_cells`."""
 
+    #: From what :meth:`noise` returns to the law of the number.
+    cells: ClassVar[staticmethod[[int, int, float], Floats]] = staticmethod(geometric_cells)
+
     def noise(self, graph: Graph) -> tuple[int, int, float]:
         """Return the number, the largest there may be, and the rate."""
         raise NotImplementedError
@@ -85,7 +107,7 @@ class NoisyNumber(CalibratedMechanism):
 
     def law(self, instance: Graph) -> Law:
         """Return the exact law, in closed form."""
-        return Law(dict(enumerate(geometric_cells(*self.noise(instance)).tolist())))
+        return Law(dict(enumerate(self.cells(*self.noise(instance)).tolist())))
 
     def _drawn(self, graph: Graph, size: int, rng: np.random.Generator) -> Integers:
         """Return such numbers, shape ``(size,)``."""
@@ -98,9 +120,7 @@ class NoisyNumber(CalibratedMechanism):
 class CauchyNumber(NoisyNumber):
     """A whole number with Cauchy noise, rounded and clamped; its noise has a scale, no rate."""
 
-    def law(self, instance: Graph) -> Law:
-        """Return the exact law, from the distribution function of the noise."""
-        return Law(dict(enumerate(cauchy_cells(*self.noise(instance)).tolist())))
+    cells = staticmethod(cauchy_cells)
 
     def _drawn(self, graph: Graph, size: int, rng: np.random.Generator) -> Integers:
         number, top, scale = self.noise(graph)
@@ -121,24 +141,6 @@ class NoisyRows(CalibratedMechanism):
         return tuple(self.sample(instance, 1, rng)[0].tolist())
 
 
-def cauchy_cells(number: float, top: int, scale: float) -> Floats:
-    """Return the probabilities of 0..top: a number with Cauchy noise, rounded and clamped."""
-    if top == 0:
-        return np.ones(1)
-    edges: Floats = np.arange(top, dtype=np.float64) + 0.5 - number
-    return symmetric_cells(edges, lambda at: np.arctan2(scale, -at) / math.pi)
-
-
-def symmetric_cells(edges: Floats, below: Callable[[Floats], Floats]) -> Floats:
-    """Return the probabilities between edges, and beyond them, of noise that is symmetric about 0.
-
-    Near 1 its distribution function is rounded away, so a cell above 0 is mirrored.
-    """
-    less, more = below(edges), below(-edges)
-    cells = np.where(edges[1:] <= 0, np.diff(less), -np.diff(more))
-    return np.concatenate([less[:1], cells, more[-1:]])
-
-
 def laplace_cells(count: float, top: int, scale: float) -> Floats:
     """Return the probabilities of 0..top: a number with Laplace noise, rounded and clamped."""
     edges = [-math.inf, *(cell + 0.5 for cell in range(top)), math.inf]
@@ -157,13 +159,8 @@ class ProductRows(NoisyRows):
 
     def law(self, instance: Graph) -> Law:
         """Return the exact law, a product; the cost of all its outputs."""
-        return product_law(self.parts(instance))
-
-
-def product_law(parts: Sequence[Floats]) -> Law:
-    """Return the law of independent whole numbers side by side, from 0 on."""
-    chances = np.ones(1)
-    for part in parts:
-        chances = np.multiply.outer(chances, part).ravel()
-    outputs = itertools.product(*(range(len(part)) for part in parts))
-    return Law(dict(zip(outputs, chances.tolist(), strict=True)))
+        parts, chances = self.parts(instance), np.ones(1)
+        for part in parts:
+            chances = np.multiply.outer(chances, part).ravel()
+        outputs = itertools.product(*(range(len(part)) for part in parts))
+        return Law(dict(zip(outputs, chances.tolist(), strict=True)))

@@ -280,9 +280,13 @@ class _LeftTies(_Restricted):
         return tuple(rewired_pairs(small_graphs(4, 2)))
 
     def noise(self, graph: Graph) -> tuple[int, int, float]:
-        """Return the count, the largest there may be, and the rate of noise for 2k."""
-        kept, _ = self.projected(graph)
-        return kept, math.comb(graph.vertices, 2), self.epsilon / (2 * self.degree)
+        """Return the count, the largest there may be, and the rate or scale of the noise."""
+        kept, far = self.projected(graph)
+        return kept, math.comb(graph.vertices, 2), self.rate(far)
+
+    def rate(self, far: float) -> float:
+        """Return the rate of noise for 2k."""
+        return self.epsilon / (2 * self.degree)
 
 
 @dataclass(frozen=True)
@@ -313,10 +317,9 @@ class ProjectedTies(CauchyNumber, _LeftTies):
         best = max(far, 4 / beta - 2.5)
         return math.exp(-beta / 4 * (best - far)) * 2 * self.degree * (2 * best + 5)
 
-    def noise(self, graph: Graph) -> tuple[int, int, float]:
-        """Return the count, the largest there may be, and the scale."""
-        kept, far = self.projected(graph)
-        return kept, math.comb(graph.vertices, 2), 6 / self.epsilon * self.smooth_bound(far)
+    def rate(self, far: float) -> float:
+        """Return the scale of the noise where D is ``far``."""
+        return 6 / self.epsilon * self.smooth_bound(far)
 
 
 @dataclass(frozen=True)

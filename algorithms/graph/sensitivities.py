@@ -21,7 +21,7 @@ from pdpaudit.core.domains import Graphs, unchanged
 from pdpaudit.core.graphs import Graph
 
 from . import degrees, personalised_pagerank, projections, recommendation, subgraph_counts
-from .contact_tracing import RiskScore
+from .randomised_response import RiskScore
 
 #: How far a sum of a few numbers may be off.
 ROUNDED = 1e-12

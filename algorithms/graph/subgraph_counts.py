@@ -72,8 +72,11 @@ class _NoisyCount(NoisyNumber):
 
     def noise(self, graph: Graph) -> tuple[int, int, float]:
         """Return the count, the largest there may be, and the rate."""
-        rate = self.epsilon / max(1, self.sensitivity(graph))
-        return self.count(graph), self.largest(graph.vertices), rate
+        return self.count(graph), self.largest(graph.vertices), self.rate(graph)
+
+    def rate(self, graph: Graph) -> float:
+        """Return what the noise decays by."""
+        return self.epsilon / max(1, self.sensitivity(graph))
 
 
 @dataclass(frozen=True)
@@ -89,10 +92,9 @@ class _SmoothCount(CauchyNumber, _NoisyCount):
         far = range(2 * graph.vertices)
         return max(math.exp(-self.epsilon / 6 * s) * self.moved(graph, s) for s in far)
 
-    def noise(self, graph: Graph) -> tuple[int, int, float]:
-        """Return the count, the largest there may be, and the scale."""
-        scale = 6 / self.epsilon * self.smooth_bound(graph)
-        return self.count(graph), self.largest(graph.vertices), scale
+    def rate(self, graph: Graph) -> float:
+        """Return the scale of the noise."""
+        return 6 / self.epsilon * self.smooth_bound(graph)
 
 
 @dataclass(frozen=True)

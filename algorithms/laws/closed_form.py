@@ -22,7 +22,7 @@ import flint
 
 from pdpaudit.core.protocols import LawUnavailable
 
-from .exact_round import Ball, ExactRound, Interval, Levels, Number, ends_of
+from .networks import Ball, ExactRound, Interval, Levels, Number, ends_of
 
 Poly = Any  # python-flint has no type information
 
@@ -63,20 +63,21 @@ def enclose_round(
     )
 
 
-def _ball(value: Fraction) -> Ball:
+def ball_of(value: Fraction) -> Ball:
+    """Return a number as a ball."""
     return flint.arb(flint.fmpq(value.numerator, value.denominator))
 
 
 def _exp(value: Fraction) -> Ball:
-    return _ball(value).exp()
+    return ball_of(value).exp()
 
 
-def _survival(gap: Fraction, scale: Fraction) -> tuple[Ball, Ball]:
-    """Pr[nu >= gap] and its complement for nu ~ Lap(scale)."""
+def _survival(gap: Fraction, scale: Fraction, failing: bool) -> Ball:
+    """Pr[nu >= gap], or its complement, for nu ~ Lap(scale)."""
     if scale == 0:
-        return flint.arb(int(gap <= 0)), flint.arb(int(gap > 0))
+        return flint.arb(int((gap > 0) == failing))
     tail = _exp(-abs(gap) / scale) / 2
-    return (tail, 1 - tail) if gap > 0 else (1 - tail, tail)
+    return tail if (gap > 0) != failing else 1 - tail
 
 
 def _integral(race: Levels, winners: Levels, hidden: Levels, values: list[Ball]) -> Ball:
@@ -111,7 +112,7 @@ def _stop_values(question: ExactRound, failing: bool) -> list[Ball]:
         return [flint.arb(1)]
     size = sum(count for _, count in question.hidden)
     gaps = [b - question.threshold for b in range(size + 1)]
-    return [_survival(gap, question.threshold_scale)[failing] for gap in gaps]
+    return [_survival(gap, question.threshold_scale, failing) for gap in gaps]
 
 
 def _power_product(factors: list[tuple[Ball, int]]) -> Poly:
@@ -146,11 +147,7 @@ def _race_laurent(
             constant *= (half * _exp(origin - score)) ** count
             low += count
     descending = _power_product(factors) * constant
-    return _reverse(descending), low - descending.degree()
-
-
-def _reverse(poly: Poly) -> Poly:
-    return flint.arb_poly(poly.coeffs()[::-1])
+    return flint.arb_poly(descending.coeffs()[::-1]), low - descending.degree()
 
 
 def _differences(values: list[Ball]) -> list[Ball]:
@@ -204,21 +201,16 @@ def _stop_laurent(
 def _integrate(poly: Poly, low: int, left: Fraction | None, right: Fraction | None) -> Ball:
     """Integrate z^low times a polynomial over the piece, in units of the scale."""
     total = flint.arb(0)
-    if left is None:
-        # z runs from 0 to 1
+    if left is None or right is None:
+        # z runs from 0 to 1, or from 1 to infinity
         for i, c in enumerate(poly.coeffs()):
             total += c / (low + i)
-        return total
-    if right is None:
-        # z runs from 1 to infinity
-        for i, c in enumerate(poly.coeffs()):
-            total -= c / (low + i)
-        return total
+        return total if left is None else -total
     width = right - left
     growth = _exp(width)
     power = growth**low
     for i, c in enumerate(poly.coeffs()):
         d = low + i
-        total += c * (_ball(width) if d == 0 else (power - 1) / d)
+        total += c * (ball_of(width) if d == 0 else (power - 1) / d)
         power *= growth
     return total

@@ -18,7 +18,7 @@ import numpy as np
 
 from pdpaudit.core.protocols import LawUnavailable
 
-from .exact_round import Ball, ExactRound, Interval, Levels, Number, ends_of
+from .networks import Ball, ExactRound, Interval, Levels, Number, ends_of
 
 _BITS = 128
 # Relatively, how large a ball is a point whose exponentials are right to one rounding.

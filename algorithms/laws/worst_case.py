@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from .noise import Laplace
-from .one_round import RoundScores, search_com_law, search_com_noises
-from .quadrature import panel_nodes
+from .one_round import RoundScores, panel_nodes, search_com_law, search_com_noises
 from .stopping import log_pass_fail
 
 FloatArray = NDArray[np.float64]
@@ -152,14 +151,26 @@ class _Search:
                 losses[point] = self._rough(event, *point)
             return losses[point]
 
-        def along_level(moved: int, top: int, lead: float) -> Callable[[float], float]:
-            return lambda level: look(moved, top, lead, level)
-
-        def along_lead(moved: int, top: int, level: float) -> Callable[[float], float]:
-            return lambda lead: look(moved, top, lead, level)
-
         def worst() -> tuple[int, int, float, float]:
             return max(losses, key=lambda point: losses[point])
+
+        def refine(span: float, *, leads: bool) -> None:
+            """Look around the worst lead, or level, until little changes."""
+            from scipy.optimize import minimize_scalar  # takes long to import
+
+            m, top, lead, level = worst()
+            centre = lead if leads else level
+
+            def minus_loss(at: float) -> float:
+                at = float(at)
+                return -look(m, top, at, level) if leads else -look(m, top, lead, at)
+
+            minimize_scalar(
+                minus_loss,
+                bounds=(centre - span, centre + span),
+                method="bounded",
+                options={"xatol": 2e-3 * span, "maxiter": 25},
+            )
 
         for m, top, lead, level in product(tried, tops, leads.tolist(), levels.tolist()):
             look(m, top, lead, level)
@@ -168,13 +179,9 @@ class _Search:
         for near in np.linspace(max(1, (2 * m) // 3), min(movable, (3 * m) // 2 + 1), 16):
             look(round(near), top, lead, level)
         for _ in range(1 if event == "empty" else 2):
-            m, top, lead, level = worst()
-            step = levels[1] - levels[0]
-            _refine(along_level(m, top, lead), level - step, level + step)
+            refine(levels[1] - levels[0], leads=False)
             if event == "found":
-                m, top, lead, level = worst()
-                span = 3.0 * scale
-                _refine(along_lead(m, top, level), lead - span, lead + span)
+                refine(3.0 * scale, leads=True)
         point = worst()
         self.evaluations += len(losses)
         pair = self._pair(event, *point)
@@ -284,15 +291,3 @@ def _nodes(kinks: list[float], scale: float, crowd: float) -> tuple[FloatArray, 
     steps = np.arange(low, high, 0.7 * scale)
     ends = np.unique(np.concatenate([steps, kinks, [high]]))
     return panel_nodes(ends, _ROUGH)
-
-
-def _refine(loss: Callable[[float], float], low: float, high: float) -> None:
-    """Look at the losses between two points until little changes."""
-    from scipy.optimize import minimize_scalar  # takes long to import
-
-    minimize_scalar(
-        lambda at: -loss(float(at)),
-        bounds=(low, high),
-        method="bounded",
-        options={"xatol": 1e-3 * (high - low), "maxiter": 25},
-    )

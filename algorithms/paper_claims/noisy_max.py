@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import flint
 import numpy as np
@@ -18,9 +18,11 @@ import numpy as np
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law, LawUnavailable, PrivacyClaim
 
-from ..laws.exact_round import Ball, ends_of
+from ..laws.closed_form import ball_of
+from ..laws.networks import ends_of
 from ..laws.noise import Laplace
-from ..laws.quadrature import QUADRATURE_ERROR, panel_nodes, panels
+from ..laws.one_round import QUADRATURE_ERROR, panel_nodes, panels
+from ..zoo import VectorPair
 
 Answers = tuple[int, ...]
 
@@ -28,14 +30,6 @@ Answers = tuple[int, ...]
 LOWEST, HIGHEST = -4, 6
 
 _DIGITS = Context(prec=40)
-
-
-class Pair(NamedTuple):
-    """Answers on two neighbouring inputs."""
-
-    name: str
-    left: Answers
-    right: Answers
 
 
 def output(index: int, cell: int) -> str:
@@ -69,14 +63,13 @@ class NoisyMaxWithValue:
         """2ε."""
         return PrivacyClaim(2 * self.epsilon, source="Report Noisy Max, noise Lap(γ/ε)")
 
-    def pairs(self) -> Iterable[Pair]:
+    def pairs(self) -> Iterable[VectorPair]:
         """Return neighbouring answers: each moves by at most 1."""
         m = self.functions
-        yield Pair("all answers up by γ", (0,) * m, (1,) * m)
-        yield Pair("one answer up by γ", (0,) * m, (1, *(0,) * (m - 1)))
-        yield Pair(
-            "one answer up by γ, the others down", (0, *(1,) * (m - 1)), (1, *(0,) * (m - 1))
-        )
+        yield VectorPair("all answers up by γ", (0,) * m, (1,) * m)
+        yield VectorPair("one answer up by γ", (0,) * m, (1, *(0,) * (m - 1)))
+        others = (0, *(1,) * (m - 1)), (1, *(0,) * (m - 1))
+        yield VectorPair("one answer up by γ, the others down", *others)
 
     def run(self, instance: Answers, rng: np.random.Generator) -> Hashable:
         """Return the index, and the value rounded down to a multiple of γ."""
@@ -122,7 +115,7 @@ class NoisyMaxWithValue:
             total = flint.arb(1)
             rate = Fraction(self.epsilon)
             for answer in instance:
-                half = (-_fmpq(rate * abs(top - answer))).exp() / 2
+                half = (-ball_of(rate * abs(top - answer))).exp() / 2
                 total *= half if top <= answer else 1 - half
             return ends_of(total)
 
@@ -151,7 +144,3 @@ class NoisyMaxWithValue:
             if outputs == said:
                 return top
         raise LawUnavailable("only the event that the value is below a bound is enclosed")
-
-
-def _fmpq(value: Fraction) -> Ball:
-    return flint.arb(flint.fmpq(value.numerator, value.denominator))

@@ -51,15 +51,10 @@ class Shelf:
             known: T = self.kept[key]
             return known
         value = build()
-        if keep:
-            self.keep(key, value, weight)
-        return value
-
-    def keep(self, key: Hashable, value: T, weight: Callable[[T], int]) -> None:
-        """Keep what was worked out elsewhere, if there is room."""
-        if self.room > 0:
+        if keep and self.room > 0:
             self.room -= weight(value)
             self.kept[key] = value
+        return value
 
 
 def shelf(instance: SearchInstance, name: str) -> Shelf:
@@ -192,10 +187,8 @@ def component_order(instance: SearchInstance, start: tuple[int, ...]) -> tuple[i
         targets, _ = targets_in_order(instance, start, instance.adjacency.shape[0])
         return tuple(targets.tolist())
 
-    if (
-        len(start) == 1
-        and len(component_members(instance)[component_labels(instance)[start[0]]]) == 1
-    ):
+    alone = component_members(instance)[component_labels(instance)[start[0]]]
+    if len(start) == len(alone) == 1:
         return start
     return shelf(instance, "outputs").get(("component", start), build, len)
 

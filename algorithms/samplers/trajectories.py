@@ -36,27 +36,6 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 
-def draw_trajectories(
-    instance: SearchInstance,
-    sop: StatisticOfProximity,
-    rule: Rule,
-    rounds: int,
-    budget: int,
-    rngs: Sequence[np.random.Generator],
-) -> list[Trajectory]:
-    """Draw runs of statistic-first search and search rounds in turn."""
-
-    def build() -> _Run:
-        start = _Run(instance, sop, budget)
-        # Nobody has been examined yet, so nothing is drawn.
-        start.explore(instance.seeds, np.random.default_rng(0))
-        return start
-
-    n = instance.adjacency.shape[0]
-    start = shelf(instance, "states").get(("runs", sop, budget), build, lambda _: 8 * n)
-    return [start.copy().finish(rule, rounds, rng) for rng in rngs]
-
-
 class Traced:
     """A search whose runs are drawn by its rule for a round."""
 
@@ -70,9 +49,17 @@ class Traced:
     def trajectories(
         self, instance: SearchInstance, budget: int, rngs: Sequence[np.random.Generator]
     ) -> list[Trajectory]:
-        """Return how runs go on; see :func:`.draw_trajectories`."""
-        rounds = self.components - 1
-        return draw_trajectories(instance, self.sop, self.rule(instance), rounds, budget, rngs)
+        """Return how runs go on: statistic-first search and search rounds in turn."""
+
+        def build() -> _Run:
+            start = _Run(instance, self.sop, budget)
+            # Nobody has been examined yet, so nothing is drawn.
+            start.explore(instance.seeds, np.random.default_rng(0))
+            return start
+
+        n, rule = instance.adjacency.shape[0], self.rule(instance)
+        start = shelf(instance, "states").get(("runs", self.sop, budget), build, lambda _: 8 * n)
+        return [start.copy().finish(rule, self.components - 1, rng) for rng in rngs]
 
 
 def order_of_asking(

@@ -107,11 +107,11 @@ class Target(Traced, _Certain):
 
     def search(self, instance: Instance) -> tuple[int, ...]:
         """Return the targets found, in order, seeds first."""
+        limit = query_limit(self.stop, instance.adjacency.shape[0])
 
         def best_first(found: tuple[int, ...]) -> tuple[int, ...]:
             vertices = unexamined(instance)
             order = ranked(vertices, score(self.sop, instance, found)[vertices])
-            limit = query_limit(self.stop, instance.adjacency.shape[0])
             return examine(instance.oracle, order, limit)
 
         return targeting(instance, self.components, best_first)

@@ -2,21 +2,24 @@
 
 What a round does depends on earlier outputs alone. The main text has no stopping rule, and half
 the noise it needs; repaired, a noisy threshold on the score ends a round, not a number of queries.
+Recommended, without statistic-first search, asks whom a private recommendation names.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import log_softmax
 
-from pdpaudit.core.composition import basic_composition, general_composition
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import SearchInstance
+from pdpaudit.core.privacy_loss import basic_composition, general_composition
 from pdpaudit.core.protocols import (
     Instance,
     Law,
@@ -27,16 +30,18 @@ from pdpaudit.core.protocols import (
     RoundLoss,
     SearchRound,
     StatisticOfProximity,
+    Trajectory,
 )
 
-from ..laws.exact_round import ExactRound, Number, found_and_left
-from ..laws.networks import law_of_winners
+from ..laws.networks import ExactRound, Number, found_and_left, law_of_winners
 from ..laws.noise import Exponential, Gumbel, Laplace, Noise, Rule
 from ..laws.one_round import first_target_law
 from ..laws.worst_case import main_text_bound
+from ..samplers.partition import component_labels, targeted_mask
 from ..samplers.search_com import sample_winners
 from ..samplers.trajectories import Traced
 from .rounds import (
+    check_search,
     declared_sensitivity,
     degree_bound,
     examine,
@@ -65,8 +70,10 @@ class _NoisyMax(Traced, Search):
     threshold: float | None = None
     noise: NoiseName = "laplace"
     hidden = False
-    #: Scale of the noise, in units of Δ(f)/ε.
+    #: Scale of the noise, in units of Δ(f)/ε; what a component found costs in truth, in ε; and why.
     factor: ClassVar[int]
+    cost: ClassVar[int]
+    why: ClassVar[str]
 
     def sensitivity(self, instance: Instance) -> float:
         """Return the Δ(f) declared on this network."""
@@ -98,12 +105,7 @@ class _NoisyMax(Traced, Search):
         """
         if self.sensitivity(instance) == 0:
             return RoundLoss(self.epsilon, 0.0, "declared insensitive: no noise, and no loss")
-        return RoundLoss(self.epsilon, *self.true_loss)
-
-    @property
-    def true_loss(self) -> tuple[float, str]:
-        """What a component found costs in truth, and why."""
-        raise NotImplementedError
+        return RoundLoss(self.epsilon, self.cost * self.epsilon, self.why)
 
     def search_round(self, instance: SearchInstance) -> SearchRound:
         """Return the first search round, after statistic-first search from the seeds."""
@@ -157,7 +159,11 @@ class PTargetMainText(_NoisyMax):
     components: int = 2
     max_degree: int | None = None
 
-    factor = 1
+    factor, cost = 1, 2  # see :func:`.main_text_bound`
+    why = (
+        "2ε a round by the exact law, and no less will do: to keep a winner its noise is raised "
+        "by 2Δ"
+    )
 
     @property
     def claim(self) -> PrivacyClaim:
@@ -172,19 +178,10 @@ class PTargetMainText(_NoisyMax):
         def search(found: tuple[int, ...]) -> tuple[int, ...]:
             """Query by decreasing f + Lap(Δ(f)/ε) until a target is met."""
             vertices = unexamined(instance)
-            scores = score(self.sop, instance, found)[vertices]
-            order = ranked(vertices, scores + rng.laplace(0.0, noise.scale, len(vertices)))
-            return examine(instance.oracle, order, np.inf)
+            noisy = score(self.sop, instance, found)[vertices] + noise.draw(len(vertices), rng)
+            return examine(instance.oracle, ranked(vertices, noisy), np.inf)
 
         return targeting(instance, self.components, search)
-
-    @property
-    def true_loss(self) -> tuple[float, str]:
-        """Twice what is claimed; see :func:`.main_text_bound`."""
-        return main_text_bound(self.epsilon), (
-            "2ε a round by the exact law, and no less will do: to keep a winner its noise is "
-            "raised by 2Δ"
-        )
 
     def proved_bound(self, instance: SearchInstance) -> ProvedBound:
         """Return (k-1)·2ε; see :func:`.main_text_bound`. Rounds depend on earlier outputs alone."""
@@ -242,7 +239,8 @@ class PTargetRepaired(_NoisyMax):
     delta: float = 1e-6
     noise: NoiseName = "laplace"
 
-    factor = 2
+    factor, cost = 2, 1
+    why = "ε a round, proved: report noisy max"
 
     def __post_init__(self) -> None:
         """Check the arguments."""
@@ -284,11 +282,147 @@ class PTargetRepaired(_NoisyMax):
 
         return targeting(instance, self.components, search)
 
-    @property
-    def true_loss(self) -> tuple[float, str]:
-        """What is claimed, which is proved."""
-        return self.epsilon, "ε a round, proved: report noisy max"
-
     def proved_bound(self, instance: SearchInstance) -> ProvedBound:
         """Return the claim, which is proved."""
         return ProvedBound(self.claim.epsilon, self.claim.source)
+
+
+# Recommended
+
+
+#: Most outputs of a law that is written out.
+MOST = 100_000
+
+WORDS = "each target found is one draw of the exponential mechanism among those left"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recommended:
+    """Ask, one after another, whom the exponential mechanism recommends by a statistic.
+
+    Whoever was asked is a candidate no more, so between two targets that are found the order is
+    that of scores with Gumbel noise of scale 2Δ/ε, and the next target found is one draw of the
+    exponential mechanism among the targets left: ε for each, whoever is asked in between. PTarget
+    follows ties between targets at no cost, and pays for a component what this search pays for
+    each of its members; in exchange this one hides ties between targets too.
+
+    The exponential mechanism is that of Machanavajjhala, Korolova and Das Sarma 2011 for social
+    recommendations; the factor 2 is due as a rewired person moves utilities both ways.
+
+    Parameters
+    ----------
+    sop : StatisticOfProximity
+        The statistic f that recommends, of the targets found so far.
+    epsilon : float
+        The privacy parameter ε of each target found, in nats.
+    targets : int
+        Number of targets wanted, beside the seeds.
+    max_degree : int, optional
+        Public bound on the degrees; n - 1 if not given.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> from pdpaudit.algorithms.statistics import CN
+    >>> Recommended(sop=CN(), epsilon=0.1, targets=20).claim.epsilon
+    2.0
+    """
+
+    sop: StatisticOfProximity
+    epsilon: float = 1.0
+    targets: int = 1
+    max_degree: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the arguments."""
+        check_search(sop=self.sop, epsilon=self.epsilon, max_degree=self.max_degree)
+        if self.targets < 1:
+            raise InputError(f"targets = {self.targets}: must be a whole number, at least 1")
+
+    @property
+    def claim(self) -> PrivacyClaim:
+        """The promise: ε for each target."""
+        epsilon = basic_composition(self.epsilon, self.targets)
+        return PrivacyClaim(epsilon, source="exponential mechanism, composed over targets found")
+
+    def noise(self, instance: Instance) -> Gumbel:
+        """Return what is added to the scores."""
+        bound = degree_bound(self.max_degree, instance)
+        return Gumbel(2 * declared_sensitivity(self.sop, bound) / self.epsilon)
+
+    def run(self, instance: Instance, rng: np.random.Generator) -> tuple[int, ...]:
+        """Return the targets found, in order, seeds first."""
+        found, noise = instance.seeds, self.noise(instance)
+        for _ in range(self.targets):
+            left = unexamined(instance)
+            noisy = score(self.sop, instance, found)[left] + noise.draw(len(left), rng)
+            new = examine(instance.oracle, ranked(left, noisy), math.inf)
+            if not new:
+                break
+            found += new
+        return found
+
+    def law(self, instance: SearchInstance) -> Law:
+        """Return the exact law; O(outputs), which are the ordered choices of targets."""
+        noise = self.noise(instance)
+        every = set(np.flatnonzero(targeted_mask(instance)).tolist()) - set(instance.seeds)
+        if noise.scale == 0:
+            raise LawUnavailable("without noise there is one output, which a run shows")
+        if math.perm(len(every), min(self.targets, len(every))) > MOST:
+            raise LawUnavailable(f"a law of more than {MOST:,} outputs is not written out")
+        chances = {instance.seeds: 1.0}
+        for _ in range(min(self.targets, len(every))):
+            before, chances = chances, {}
+            for found, chance in before.items():
+                left = sorted(every - set(found))
+                logs = log_softmax(score(self.sop, instance, found)[left] / noise.scale)
+                for target, log in zip(left, logs.tolist(), strict=True):
+                    chances[*found, target] = chance * math.exp(log)
+        return Law(dict(chances.items()))
+
+    def beginning(self) -> Recommended | None:
+        """Return the same search ended after its first target; None if it wants no more."""
+        return replace(self, targets=1) if self.targets > 1 else None
+
+    def proved_bound(self, instance: SearchInstance) -> ProvedBound:
+        """Return what it keeps: what a draw does depends on the targets found alone."""
+        return ProvedBound(self.claim.epsilon, WORDS)
+
+    def round_loss(self, instance: SearchInstance) -> RoundLoss:
+        """Return what a target found costs."""
+        return RoundLoss(self.epsilon, self.epsilon, WORDS, per_target=True)
+
+    def trajectories(
+        self, instance: SearchInstance, budget: int, rngs: Sequence[np.random.Generator]
+    ) -> list[Trajectory]:
+        """Return how runs go on; O((n + m) · targets found) each."""
+        return [self._traced(instance, budget, rng) for rng in rngs]
+
+    def _traced(
+        self, instance: SearchInstance, budget: int, rng: np.random.Generator
+    ) -> Trajectory:
+        noise, targeted = self.noise(instance), targeted_mask(instance)
+        unasked = np.ones(len(targeted), dtype=np.bool_)
+        unasked[list(instance.seeds)] = False
+        found, times, calls = list(instance.seeds), list[int](), 0
+        while calls < budget and len(times) < self.targets and unasked.any():
+            left = np.flatnonzero(unasked)
+            noisy = score(self.sop, instance, tuple(found))[left] + noise.draw(len(left), rng)
+            order = ranked(left, noisy)
+            hits = np.flatnonzero(targeted[order])
+            asked = order[: hits[0] + 1 if len(hits) else None]
+            unasked[asked] = False
+            calls += len(asked)
+            if len(hits) and calls <= budget:
+                found.append(int(asked[-1]))
+                times.append(calls)
+        # A component is met with the first of its targets.
+        first = np.unique(component_labels(instance)[found], return_index=True)[1]
+        first -= len(instance.seeds)
+        vertices = np.array(found[len(instance.seeds) :], dtype=np.int64)
+        at = np.array(times, dtype=np.int64)
+        return Trajectory(vertices, at, at[np.sort(first[first >= 0])], min(calls, budget))

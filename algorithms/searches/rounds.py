@@ -104,9 +104,8 @@ def query_limit(stop: int | None, n: int) -> int:
 
 def declared(sop: StatisticOfProximity, max_degree: int) -> tuple[float, int]:
     """Return the Δ and IC that ``sop`` declares for the public degree bound."""
-    return declared_sensitivity(sop, max_degree), int(
-        _finite(sop, "impact_cardinality", max_degree)
-    )
+    impact = int(_finite(sop, "impact_cardinality", max_degree))
+    return declared_sensitivity(sop, max_degree), impact
 
 
 def declared_sensitivity(sop: StatisticOfProximity, max_degree: int) -> float:

@@ -10,8 +10,8 @@ from functools import cache, partial
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.core.composition import basic_composition, paper_composition
 from pdpaudit.core.network import SearchInstance
+from pdpaudit.core.privacy_loss import basic_composition, paper_composition
 from pdpaudit.core.protocols import (
     Instance,
     LargestLoss,
@@ -26,7 +26,7 @@ from pdpaudit.core.protocols import (
 )
 
 from ..laws.closed_form import enclose_round
-from ..laws.exact_round import (
+from ..laws.networks import (
     Enclose,
     ExactRound,
     Interval,
@@ -34,10 +34,11 @@ from ..laws.exact_round import (
     RoundView,
     enclose_winners,
     found_and_left,
+    law_of_search,
+    law_of_searches,
     view_again,
     view_of_round,
 )
-from ..laws.networks import law_of_search, law_of_searches
 from ..laws.noise import Rule
 from ..laws.one_round import RoundScores, law_of_rule, search_com_noises
 from ..laws.verify import enclose_by_quadrature
@@ -157,18 +158,6 @@ class SearchComRound:
         noise, stop = search_com_noises(self.epsilon, *declared(self.sop, self.max_degree))
         return Rule(noise, limit=self.stop, limit_scale=stop.scale)
 
-    def question(self, targets: list[Number], protected: list[tuple[Number, int]]) -> ExactRound:
-        """State the round in exact numbers."""
-        delta_f, ic_f = map(Fraction, declared(self.sop, self.max_degree))
-        epsilon = Fraction(self.epsilon)
-        return ExactRound.of(
-            targets,
-            4 * delta_f / epsilon,
-            protected=protected,
-            threshold=self.stop,
-            threshold_scale=2 * ic_f / epsilon,
-        )
-
     def law_of_scores(self) -> RoundLawOfScores:
         """Return the round's law as a function of scores."""
         rule = self.rule
@@ -188,15 +177,11 @@ class SearchComRound:
         delta_f, impact = declared(self.sop, self.max_degree)
         if delta_f == 0 or self.movable(state) == 0:
             return None
-        protected = int(state.classes.sizes.sum())
-        worst = _worst_case(
-            self.epsilon, self.movable(state), impact, protected, float(self.stop), extra=extra
-        )
+        protected, stop = int(state.classes.sizes.sum()), float(self.stop)
+        worst = _worst_case(self.epsilon, self.movable(state), impact, protected, stop, extra=extra)
         event = "nobody is found" if worst.event == "empty" else "a target is found"
-        return LargestLoss(
-            worst.loss,
-            f"by a numerical search over the scores that Δ and IC allow, where {event}",
-        )
+        words = f"by a numerical search over the scores that Δ and IC allow, where {event}"
+        return LargestLoss(worst.loss, words)
 
 
 _worst_case = cache(search_com_worst_case)
@@ -212,7 +197,15 @@ class _BySearchCom(Search):
         self, instance: SearchInstance, targets: list[Number], protected: list[tuple[Number, int]]
     ) -> ExactRound:
         """State a round in exact numbers."""
-        return SearchComRound.of(self, instance).question(targets, protected)
+        one, epsilon = SearchComRound.of(self, instance), Fraction(self.epsilon)
+        delta_f, ic_f = map(Fraction, declared(one.sop, one.max_degree))
+        return ExactRound.of(
+            targets,
+            4 * delta_f / epsilon,
+            protected=protected,
+            threshold=one.stop,
+            threshold_scale=2 * ic_f / epsilon,
+        )
 
     def run(self, instance: Instance, rng: np.random.Generator) -> tuple[int, ...]:
         """Return the targets found."""
@@ -361,9 +354,8 @@ class PTarget(Traced, _BySearchCom):
     def run(self, instance: Instance, rng: np.random.Generator) -> tuple[int, ...]:
         """Return the targets found, in order, seeds first."""
         one = SearchComRound.of(self, instance)
-        return targeting(
-            instance, self.components, lambda found: search_com(instance, found, one, rng)
-        )
+        search = partial(search_com, instance, one=one, rng=rng)
+        return targeting(instance, self.components, search)
 
     def rule(self, instance: SearchInstance) -> Rule:
         """Return how a round ranks, and when it gives up."""

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from .paper import Named
+from .paper import Named, degrees, indicator
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -24,28 +24,14 @@ Members = npt.NDArray[np.integer[Any]]
 Scores = npt.NDArray[np.float64]
 
 
-def _indicator(n: int, targets: Members) -> Scores:
-    members = np.zeros(n)
-    members[targets] = 1
-    return members
-
-
-def _degrees(adjacency: csr_array) -> Scores:
-    return np.diff(adjacency.indptr).astype(np.float64)
-
-
 def _two_steps(max_degree: int) -> int:
     """Bound the vertices within two steps of u in one of two graphs, u included: 1 + 2d²."""
     return 1 + 2 * max_degree**2 if max_degree else 0
 
 
-def _rounding_of_sum(terms: int, largest: float) -> float:
-    """Bound the error of a sum of positive terms, each correct to 4 units in its last place.
-
-    Every one of the additions, and of the subtraction of some of the terms again, rounds a result
-    of at most ``terms * largest`` by half a unit, 2⁻⁵³ of it.
-    """
-    return (2 * terms + 8) * terms * largest * 2.0**-53
+def _within_1(_: object, max_degree: int) -> float:
+    """Return 1, or 0 for d = 0: of values between 0 and 1."""
+    return float(max_degree > 0)
 
 
 def _unbounded(_: object, max_degree: int) -> float:
@@ -73,7 +59,7 @@ class _WeightedMiddles(Named):
 
     def scores(self, adjacency: csr_array, targets: Members) -> Scores:
         """Return the statistic of every vertex, shape ``(n,)``; O(n + m)."""
-        members, weight = _indicator(adjacency.shape[0], targets), self.weight(_degrees(adjacency))
+        members, weight = indicator(adjacency, targets), self.weight(degrees(adjacency))
         around = adjacency @ members
         scores = adjacency @ (weight * (around > 0))
         # For a member v, a neighbour whose only member is v itself does not count.
@@ -87,8 +73,12 @@ class _WeightedMiddles(Named):
         return self.largest + ((max_degree - 1) * self.shift if max_degree >= 3 else 0.0)
 
     def error(self, max_degree: int) -> float:
-        """Return the rounding of a sum of d of the largest terms."""
-        return _rounding_of_sum(max_degree, self.largest)
+        """Return the rounding of a sum of d of the largest terms, each correct to 4 last units.
+
+        Every one of the additions, and of the subtraction of some of the terms again, rounds a
+        result of at most ``d * largest`` by half a unit, 2⁻⁵³ of it.
+        """
+        return (2 * max_degree + 8) * max_degree * self.largest * 2.0**-53
 
     def impact_cardinality(self, max_degree: int) -> int:
         """Return 1 + 2d², or 0 for d < 2."""
@@ -121,8 +111,8 @@ class CommonNeighboursPerMember(Named):
 
     def scores(self, adjacency: csr_array, targets: Members) -> Scores:
         """Return the statistic of every vertex, shape ``(n,)``; O(n + m)."""
-        members = _indicator(adjacency.shape[0], targets)
-        return np.asarray(adjacency @ (adjacency @ members) - _degrees(adjacency) * members)
+        members = indicator(adjacency, targets)
+        return np.asarray(adjacency @ (adjacency @ members) - degrees(adjacency) * members)
 
     def sensitivity(self, max_degree: int) -> int:
         """Return d - 1, at least 0."""
@@ -212,15 +202,12 @@ class Jaccard(Named):
 
     def scores(self, adjacency: csr_array, targets: Members) -> Scores:
         """Return the statistic of every vertex, shape ``(n,)``; O(n + m)."""
-        near = (adjacency @ _indicator(adjacency.shape[0], targets) > 0).astype(np.float64)
+        near = (adjacency @ indicator(adjacency, targets) > 0).astype(np.float64)
         common = adjacency @ near
-        either = _degrees(adjacency) + near.sum() - common
+        either = degrees(adjacency) + near.sum() - common
         return np.asarray(common / np.maximum(either, 1))
 
-    def sensitivity(self, max_degree: int) -> float:
-        """Return 1, or 0 for d = 0."""
-        return float(max_degree > 0)
-
+    sensitivity = _within_1
     impact_cardinality = _unbounded
 
 
@@ -248,8 +235,8 @@ class PreferentialAttachment(Named):
 
     def scores(self, adjacency: csr_array, targets: Members) -> Scores:
         """Return the statistic of every vertex, shape ``(n,)``; O(n)."""
-        degree = _degrees(adjacency)
-        own = degree * _indicator(adjacency.shape[0], targets)
+        degree = degrees(adjacency)
+        own = degree * indicator(adjacency, targets)
         return np.asarray(degree * (degree[targets].sum() - own))
 
     sensitivity = _unbounded
@@ -291,7 +278,7 @@ class Katz3(Named):
 
     def scores(self, adjacency: csr_array, targets: Members) -> Scores:
         """Return the statistic of every vertex, shape ``(n,)``; O(n + m)."""
-        one = adjacency @ _indicator(adjacency.shape[0], targets)
+        one = adjacency @ indicator(adjacency, targets)
         two = adjacency @ one
         return np.asarray(self.beta * one + self.beta**2 * two + self.beta**3 * (adjacency @ two))
 
@@ -413,8 +400,8 @@ class PersonalisedPageRank(Named):
         n = adjacency.shape[0]
         if not len(targets):
             return np.zeros(n)
-        degree = _degrees(adjacency)
-        restart = _indicator(n, targets) / len(targets)
+        degree = degrees(adjacency)
+        restart = indicator(adjacency, targets) / len(targets)
         share = self.damping / np.maximum(degree, 1)
         if n <= 500:
             system = np.eye(n) - adjacency.toarray() * share
@@ -429,8 +416,5 @@ class PersonalisedPageRank(Named):
                 return np.asarray(following)
             rank = following
 
-    def sensitivity(self, max_degree: int) -> float:
-        """Return 1, or 0 for d = 0."""
-        return float(max_degree > 0)
-
+    sensitivity = _within_1
     impact_cardinality = _unbounded

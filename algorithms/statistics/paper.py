@@ -65,11 +65,21 @@ class _Ordered(Named):
         return impact_within(self.k, max_degree)
 
 
+def indicator(adjacency: csr_array, targets: Vertices) -> npt.NDArray[np.float64]:
+    """Return 1 for each member of S, 0 for all others."""
+    members = np.zeros(adjacency.shape[0])
+    members[targets] = 1
+    return members
+
+
+def degrees(adjacency: csr_array) -> npt.NDArray[np.float64]:
+    """Return the degree of every vertex."""
+    return np.diff(adjacency.indptr).astype(np.float64)
+
+
 def _next_to(adjacency: csr_array, targets: Vertices) -> npt.NDArray[np.bool_]:
     """Return who is in N(S); O(n + m)."""
-    members = np.zeros(adjacency.shape[0], dtype=np.int32)
-    members[targets] = 1
-    return np.asarray(adjacency @ members > 0)
+    return np.asarray(adjacency @ indicator(adjacency, targets).astype(np.int32) > 0)
 
 
 @dataclass(frozen=True)
@@ -124,8 +134,7 @@ class CN(Named):
         goes in N(S), and nobody else's. O(n + m) once, then O(degrees).
         """
         near, scores = _next_to(adjacency, targets), self.scores(adjacency, targets)
-        is_member = np.zeros(adjacency.shape[0], dtype=np.bool_)
-        is_member[targets] = True
+        is_member = indicator(adjacency, targets) > 0
         marked = np.zeros(adjacency.shape[0], dtype=bool)
 
         def without(some: Vertices, others: Vertices) -> Vertices:
@@ -236,11 +245,7 @@ class Path(_Ordered):
         O(k (n + m)) for k ≤ 3, plus the edges two steps around S for k = 3; for k ≥ 4 the number
         of paths of k edges that start in S.
         """
-        return (
-            _algebraic(adjacency, targets, self.k)
-            if self.k <= 3
-            else _enumerated(adjacency, targets, self.k)
-        )
+        return (_algebraic if self.k <= 3 else _enumerated)(adjacency, targets, self.k)
 
     def sensitivity(self, max_degree: int) -> int:
         """Return (k - 1) d^(k - 1) (the paper's bound)."""
@@ -249,13 +254,10 @@ class Path(_Ordered):
 
 def _algebraic(adjacency: csr_array, targets: Vertices, k: int) -> npt.NDArray[np.float64]:
     """Count the walks of up to k ≤ 3 edges and take out those that are no paths."""
-    matrix = adjacency.astype(np.float64)
-    members = np.zeros(adjacency.shape[0])
-    members[targets] = 1
-    one = matrix @ members
+    matrix, members = adjacency.astype(np.float64), indicator(adjacency, targets)
+    one, degree = matrix @ members, degrees(adjacency)
     if k == 1:
         return np.asarray(one)
-    degree = np.diff(adjacency.indptr).astype(np.float64)
     # A walk of two edges that is no path returns to its start, a member of S.
     two = matrix @ one - degree * members
     if k == 2:

@@ -5,46 +5,26 @@ more than 1 away. All have ``claim``, ``run``, ``sample`` and ``pairs``; those w
 have ``law``, and ``sample`` gives coded outputs, of the others an array of shape ``(size, k)``.
 """
 
-from .additive_noise import (
-    Laplace,
-    LaplaceParallel,
-    NoisyHist1,
-    NoisyHist2,
-    PrefixSum,
-    ReportNoisyMax1,
-    ReportNoisyMax2,
-    ReportNoisyMax3,
-    ReportNoisyMax4,
-    TruncatedGeometric,
-    VectorPair,
-    any_query_pairs,
-    one_query_pairs,
-)
-from .rappor import OneTimeRappor, Rappor
-from .sparse_vector import SVT1, SVT2, SVT3, SVT4, SVT5, SVT6, NumericalSVT, SVT34Parallel
-
-__all__ = [
-    "SVT1",
-    "SVT2",
-    "SVT3",
-    "SVT4",
-    "SVT5",
-    "SVT6",
-    "Laplace",
-    "LaplaceParallel",
-    "NoisyHist1",
-    "NoisyHist2",
-    "NumericalSVT",
-    "OneTimeRappor",
-    "PrefixSum",
-    "Rappor",
-    "ReportNoisyMax1",
-    "ReportNoisyMax2",
-    "ReportNoisyMax3",
-    "ReportNoisyMax4",
-    "SVT34Parallel",
-    "TruncatedGeometric",
-    "VectorPair",
-    "any_query_pairs",
-    "one_query_pairs",
-]
+from .additive_noise import Laplace as Laplace
+from .additive_noise import LaplaceParallel as LaplaceParallel
+from .additive_noise import NoisyHist1 as NoisyHist1
+from .additive_noise import NoisyHist2 as NoisyHist2
+from .additive_noise import OneTimeRappor as OneTimeRappor
+from .additive_noise import PrefixSum as PrefixSum
+from .additive_noise import Rappor as Rappor
+from .additive_noise import ReportNoisyMax1 as ReportNoisyMax1
+from .additive_noise import ReportNoisyMax2 as ReportNoisyMax2
+from .additive_noise import ReportNoisyMax3 as ReportNoisyMax3
+from .additive_noise import ReportNoisyMax4 as ReportNoisyMax4
+from .additive_noise import TruncatedGeometric as TruncatedGeometric
+from .additive_noise import VectorPair as VectorPair
+from .additive_noise import any_query_pairs as any_query_pairs
+from .additive_noise import one_query_pairs as one_query_pairs
+from .sparse_vector import SVT1 as SVT1
+from .sparse_vector import SVT2 as SVT2
+from .sparse_vector import SVT3 as SVT3
+from .sparse_vector import SVT4 as SVT4
+from .sparse_vector import SVT5 as SVT5
+from .sparse_vector import SVT6 as SVT6
+from .sparse_vector import NumericalSVT as NumericalSVT
+from .sparse_vector import SVT34Parallel as SVT34Parallel

@@ -23,7 +23,7 @@ from pdpaudit.core.protocols import Law, Outputs
 
 from ..laws.noise import FloatArray as Floats
 from ..laws.noise import Laplace, laplace_between
-from ..laws.quadrature import QUADRATURE_ERROR, panel_nodes, panels
+from ..laws.one_round import QUADRATURE_ERROR, panel_nodes, panels
 from .additive_noise import Queries, QueryMechanism, check_queries
 
 Flags = tuple[bool | None, ...]

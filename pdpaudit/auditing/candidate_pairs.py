@@ -19,8 +19,7 @@ from pdpaudit.core.domains import Change, Domain, InputPair, Movable
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.graphs import Graph
 from pdpaudit.core.input_words import difference_words
-from pdpaudit.core.neighbors import ANYBODY, ONE_TIE, PROTECTED, NeighborPair
-from pdpaudit.core.network import Network
+from pdpaudit.core.network import ANYBODY, ONE_TIE, PROTECTED, NeighborPair, Network
 from pdpaudit.core.privacy_loss import ExactLoss
 from pdpaudit.core.protocols import Law
 from pdpaudit.core.registry import given_by, registered

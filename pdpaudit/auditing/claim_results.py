@@ -11,8 +11,7 @@ from typing import TypedDict
 from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
 from pdpaudit.auditing.config import Config, Watcher
 from pdpaudit.core.errors import OutOfTime
-from pdpaudit.core.neighbors import PROTECTED
-from pdpaudit.core.network import Network
+from pdpaudit.core.network import PROTECTED, Network
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.specification import Specification
 from pdpaudit.core.subject import Subject

@@ -19,8 +19,7 @@ import numpy.typing as npt
 
 from pdpaudit.auditing.config import Silent, Watcher
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.neighbors import rewire
-from pdpaudit.core.network import Network
+from pdpaudit.core.network import Network, rewire
 from pdpaudit.core.protocols import RewiringStatistic, RoundMechanism, SearchRound
 from pdpaudit.core.statistic import score_all
 from pdpaudit.outputs.records import JSON

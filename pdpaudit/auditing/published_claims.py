@@ -20,14 +20,14 @@ from pdpaudit.auditing.config import Silent
 from pdpaudit.auditing.exact_verdict import EXACT_SLACK, audit_by_law
 from pdpaudit.auditing.proof import prove_claim
 from pdpaudit.auditing.provenance import source_digest
-from pdpaudit.core.composition import (
+from pdpaudit.core.errors import InputError, Misbehaviour
+from pdpaudit.core.network import Network
+from pdpaudit.core.privacy_loss import (
     composition_table,
     optimal_composition,
     paper_composition,
     paper_composition_proved,
 )
-from pdpaudit.core.errors import InputError, Misbehaviour
-from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import (
     LawfulMechanism,
     LawUnavailable,

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from pdpaudit.auditing.candidate_pairs import CandidatePair, network_candidate
-from pdpaudit.core.neighbors import NeighborPair
-from pdpaudit.core.network import Network, SearchInstance, adjacency_from_edges
+from pdpaudit.core.network import NeighborPair, Network, SearchInstance, adjacency_from_edges
 from pdpaudit.core.privacy_loss import ROUNDED, exact_loss
 from pdpaudit.core.protocols import Law, LawfulMechanism, LawUnavailable
 from pdpaudit.core.subject import as_law

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TypeVar
 
 import numpy as np
@@ -167,11 +167,9 @@ def _combined(tallies: Sequence[Tally], n: int, with_impact: bool) -> tuple[Row,
     moved = np.maximum.accumulate(np.max([tally.sensitivity for tally in tallies], axis=0))
     impact = np.maximum.accumulate(np.max([tally.impact for tally in tallies], axis=0))
     counted = tuple(int(x) for x in impact) if with_impact else None
-    cases = {}
-    for of in PROPERTIES:
-        found = [tally.cases[of] for tally in tallies if of in tally.cases]
-        if found:
-            cases[of] = min(found, key=lambda case: case.order)
+    cases: dict[str, Case] = {}
+    for of, case in chain(*(tally.cases.items() for tally in tallies)):
+        cases[of] = min(cases.get(of, case), case, key=lambda one: one.order)
     return Row(n, tuple(float(x) for x in moved), counted), cases
 
 

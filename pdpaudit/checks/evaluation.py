@@ -76,17 +76,13 @@ def sample_of(graph: nx.Graph, targets: frozenset[int]) -> Sample:
     return Sample(graph.number_of_nodes(), tuple(edges), tuple(sorted(targets)))
 
 
-def author_trace(error: BaseException) -> str:
-    """Return the traceback below this module's own frame."""
-    frames = error.__traceback__.tb_next if error.__traceback__ else None
-    return "".join(traceback.format_exception(type(error), error, frames))
-
-
 def raised(
     check: str, error: BaseException, sample: Sample, vertex: int | None = None
 ) -> CheckFailed:
-    """Return the failure of code that raised."""
-    return CheckFailed(check, described(error), sample, vertex, author_trace(error))
+    """Return the failure of code that raised, with the traceback below our own frame."""
+    frames = error.__traceback__.tb_next if error.__traceback__ else None
+    trace = "".join(traceback.format_exception(type(error), error, frames))
+    return CheckFailed(check, described(error), sample, vertex, trace)
 
 
 def scalar_values(sop: StatisticOfProximity, graph: nx.Graph, targets: frozenset[int]) -> Values:

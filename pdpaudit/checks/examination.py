@@ -29,10 +29,9 @@ from pdpaudit.checks.evaluation import (
     require_statistic,
     sample_of,
 )
-from pdpaudit.checks.graphs import Case, Edge, Sample
+from pdpaudit.checks.graphs import Case, Edge, PairWitness, Sample
 from pdpaudit.checks.own_network import require_degree
 from pdpaudit.checks.search import LARGEST_DEGREE, LARGEST_NETWORK, Found, guided, shrink
-from pdpaudit.checks.witness import PairWitness
 from pdpaudit.core.errors import InputError, ParameterError, number, whole
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import FastStatistic
@@ -267,12 +266,7 @@ class Examination:
         return PairWitness(
             property=of,
             statistic=self.name,
-            n=case.n,
-            edges=case.edges,
-            vertex=case.vertex,
-            left=case.left,
-            right=case.right,
-            targets=case.targets,
+            **vars(case),
             at=measured.at,
             max_degree=d,
             declared=self.declared.bound(of, d),

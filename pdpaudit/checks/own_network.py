@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, cycle
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,15 +24,14 @@ from pdpaudit.checks.evaluation import (
 from pdpaudit.checks.graphs import Case, Sample
 from pdpaudit.checks.search import shrink
 from pdpaudit.core.errors import ParameterError
-from pdpaudit.core.neighbors import rewire
-from pdpaudit.core.network import Network, targeted_components
+from pdpaudit.core.network import Network, rewire, targeted_components
 from pdpaudit.core.protocols import FastStatistic
 from pdpaudit.results.results import CheckResult
 from pdpaudit.sampling.guard import Limit, TooSlow
 
 if TYPE_CHECKING:
     from pdpaudit.checks.examination import Examination
-    from pdpaudit.checks.witness import PairWitness
+    from pdpaudit.checks.graphs import PairWitness
 
 Vertices = npt.NDArray[np.int64]
 
@@ -101,10 +101,9 @@ def own_network(examination: Examination) -> CheckResult:
     too_far = moved > declared.allowed("targeted-sensitivity", bound)
     too_many = changed > impact and not too_far
     witness = None
-    if too_far:
-        witness = _witness(examination, network, most, bound, "targeted-sensitivity")
-    elif too_many:
-        witness = _witness(examination, network, widest, bound, "impact-cardinality")
+    if too_far or too_many:
+        shown, of = (most, PROPERTIES[0]) if too_far else (widest, PROPERTIES[1])
+        witness = _witness(examination, network, shown, bound, of)
     promise = f"degree {bound}" + (" (n - 1, as none was given)" if degree is None else "")
     members = _named(network, most.targets)
     detail = (
@@ -145,22 +144,19 @@ def _search(examination: Examination, network: Network, max_degree: int) -> Wors
     sets = _sets(network, rng)
     vertices = _vertices(network, degree, rng)
     worst = Worst()
-    try:
-        with Limit(deadline - time.time()):
-            while worst.looked_at < max(examination.options.examples // 8, 40):
-                vertex = next(vertices)
-                members = sets[int(rng.integers(len(sets)))]
-                options = list(_neighbourhoods(network, vertex, members, max_degree, degree, rng))
-                seen = np.arange(network.n) if examination.fast else _near(sample, vertex, options)
-                scored = []
-                for neighbours in options:
-                    rewired = rewire(network, vertex, neighbours)
-                    scored.append(_values(examination, rewired, members, seen))
-                    worst.looked_at += 1
-                slack = examination.declared.slack_at(max_degree)
-                _keep_worst(worst, network, vertex, members, options, seen, scored, slack)
-    except TooSlow:
-        pass
+    with suppress(TooSlow), Limit(deadline - time.time()):
+        while worst.looked_at < max(examination.options.examples // 8, 40):
+            vertex = next(vertices)
+            members = sets[int(rng.integers(len(sets)))]
+            options = list(_neighbourhoods(network, vertex, members, max_degree, degree, rng))
+            seen = np.arange(network.n) if examination.fast else _near(sample, vertex, options)
+            scored = []
+            for neighbours in options:
+                rewired = rewire(network, vertex, neighbours)
+                scored.append(_values(examination, rewired, members, seen))
+                worst.looked_at += 1
+            slack = examination.declared.slack_at(max_degree)
+            _keep_worst(worst, network, vertex, members, options, seen, scored, slack)
     return worst
 
 
@@ -237,12 +233,9 @@ def _vertices(
 ) -> Iterator[int]:
     """Yield protected vertices for ever: the best connected, and random ones, in turn."""
     protected = network.protected
-    ranked = protected[np.argsort(-degree[protected], kind="stable")]
-    turn = 0
-    while True:
-        yield int(ranked[turn % len(ranked)])
+    for vertex in cycle(protected[np.argsort(-degree[protected], kind="stable")].tolist()):
+        yield vertex
         yield int(rng.choice(protected))
-        turn += 1
 
 
 def _neighbourhoods(
@@ -260,18 +253,12 @@ def _neighbourhoods(
     free[vertex] = False
 
     def some(wanted: Vertices) -> list[int]:
-        allowed = wanted[free[wanted]]
-        chosen = rng.permutation(allowed)[:max_degree]
-        return sorted(chosen.tolist())
+        return sorted(rng.permutation(wanted[free[wanted]])[:max_degree].tolist())
 
     near = np.unique(network.adjacency[members].indices.astype(np.int64))
     targeted = np.flatnonzero(network.targeted)
-    yield own.tolist()
-    yield []
-    yield some(targeted)
-    yield some(members)
-    yield some(near)
-    yield some(np.setdiff1d(targeted, members))
+    yield from (own.tolist(), [])
+    yield from map(some, (targeted, members, near, np.setdiff1d(targeted, members)))
     if len(members):
         one = some(np.array([rng.choice(members)]))
         rest = some(np.setdiff1d(targeted, members))

@@ -13,6 +13,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from pdpaudit.checks.evaluation import (
@@ -288,14 +289,15 @@ def fast_path(examination: Examination) -> CheckResult:
     def look(sample: Sample) -> None:
         slow = examination.scalar(*sample)
         adjacency, targets = matrix_of(*sample[:2]), np.array(sample.targets, dtype=np.int64)
-        kept = adjacency.copy()
+        kept = [array.copy() for array in _arrays(adjacency)]
         call = partial(fast_values, quick, adjacency, targets)
         try:
             fast = examination.within_call_limit(call, sample)
         except CheckFailed as failure:
             failure.check = "fast-path"  # not the scalar form, if it hangs
             raise
-        if not _equal(adjacency, kept):
+        same = (np.array_equal(a, b) for a, b in zip(_arrays(adjacency), kept, strict=True))
+        if not all(same):
             message = "the fast path changed the matrix it was given"
             raise CheckFailed("fast-path", message, sample, 0)
         for v in examination.differing(sample, slow, fast).tolist():
@@ -341,10 +343,8 @@ def _compare_union(
             raise CheckFailed("fast-path", message, batch[0][0])
 
 
-def _equal(a: csr_array, b: csr_array) -> bool:
-    """Return whether two matrices are the same arrays."""
-    parts = ("indptr", "indices", "data")
-    return all(np.array_equal(getattr(a, part), getattr(b, part)) for part in parts)
+def _arrays(matrix: csr_array) -> tuple[npt.NDArray[Any], ...]:
+    return matrix.indptr, matrix.indices, matrix.data
 
 
 def bound_holds(of: str, examination: Examination) -> CheckResult:

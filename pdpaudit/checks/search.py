@@ -43,9 +43,8 @@ class _Draft:
 
     def degree(self) -> int:
         """Return the smallest bound both networks obey."""
-        inner = self.matrix.sum(axis=1)
-        widest = max(int(self.left.sum()), int(self.right.sum()))
-        return max(widest, int((inner + (self.left | self.right)).max(initial=0)))
+        inner = (self.matrix.sum(axis=1) + (self.left | self.right)).max(initial=0)
+        return max(int(inner), int(self.left.sum()), int(self.right.sum()))
 
 
 def guided(
@@ -59,23 +58,22 @@ def guided(
     largest: int = LARGEST_NETWORK,
 ) -> Found:
     """Try pairs of many shapes, then change the most promising by local moves."""
-    search = _Search(evaluate, declared, properties, Found())
+    search = _Search(evaluate=evaluate, declared=declared, properties=properties)
     try:
         with Limit(deadline - time.time()):
             search.run(steps, np.random.default_rng([seed, 0x6D]), largest)
     except TooSlow:
-        search.found.stopped = True
-    return search.found
+        search.stopped = True
+    return search
 
 
-@dataclass(frozen=True)
-class _Search:
+@dataclass(kw_only=True)
+class _Search(Found):
     """A local search for pairs that use up more and more of what is declared."""
 
     evaluate: Evaluate
     declared: Declared
     properties: Sequence[str]
-    found: Found
 
     def run(self, steps: int, rng: np.random.Generator, largest: int) -> None:
         """Spend half of the steps on shapes and half on local moves, or end with a violation."""
@@ -102,7 +100,7 @@ class _Search:
 
     @property
     def _missing(self) -> list[str]:
-        return [of for of in self.properties if of not in self.found.cases]
+        return [of for of in self.properties if of not in self.cases]
 
     def _score(self, draft: _Draft) -> float | None:
         """Return how much of what is declared a pair uses up; None if it is out of bounds.
@@ -114,10 +112,10 @@ class _Search:
             return None
         case = draft.case()
         measured = measure(self.evaluate, case, self.declared.slack_at(degree))
-        self.found.looked_at += 1
+        self.looked_at += 1
         for of in self._missing:
             if measured.observed(of) > self.declared.allowed(of, degree):
-                self.found.cases[of] = case
+                self.cases[of] = case
         score = 0.0
         for of in self._missing:
             bound, seen = self.declared.bound(of, degree), measured.observed(of)
@@ -202,7 +200,7 @@ def _move(draft: _Draft, rng: np.random.Generator, largest: int) -> _Draft | Non
         case 5:
             members[v] = not members[v]
         case 6:
-            left, right = left, members.copy()
+            right = members.copy()
         case 7:
             if size + 2 > largest:
                 return None
@@ -240,10 +238,7 @@ def shrink(case: Case, still: Callable[[Case], bool], deadline: float) -> Case:
 def _smaller(case: Case) -> Iterator[Case]:
     others = [v for v in range(case.n) if v != case.vertex]
     yield from (_without_vertex(case, v) for v in others)
-    for v in range(case.n):
-        smoothed = _smoothed(case, v)
-        if smoothed is not None:
-            yield smoothed
+    yield from filter(None, (_smoothed(case, v) for v in range(case.n)))
     if case.n <= PAIRS_UP_TO:
         for a, b in combinations(others, 2):
             yield _without_vertex(_without_vertex(case, b), a)
@@ -264,10 +259,8 @@ def _without(vertices: tuple[int, ...], gone: int) -> tuple[int, ...]:
 
 def _smoothed(case: Case, v: int) -> Case | None:
     """Leave out a vertex with two neighbours, joining these: cycles and paths get shorter."""
-    if v in (case.vertex, *case.left, *case.right):
-        return None
     around = sorted({a + b - v for a, b in case.edges if v in (a, b)})
-    if len(around) != 2:
+    if len(around) != 2 or v in (case.vertex, *case.left, *case.right):
         return None
     joined = sorted({*case.edges, (around[0], around[1])})
     return _without_vertex(replace(case, edges=tuple(joined)), v)

@@ -14,8 +14,8 @@ import numpy as np
 from pdpaudit.checks import properties as p
 from pdpaudit.checks.evaluation import PROPERTIES, CheckFailed
 from pdpaudit.checks.examination import Examination, Options
+from pdpaudit.checks.graphs import GraphWitness
 from pdpaudit.checks.own_network import own_network
-from pdpaudit.checks.witness import GraphWitness
 from pdpaudit.core.errors import InputError
 from pdpaudit.results.results import CheckResult
 from pdpaudit.sampling.guard import TooSlow
@@ -156,7 +156,7 @@ def _expected(result: CheckResult, reasons: Mapping[str, str]) -> CheckResult:
 
 def iter_checks(sop: object, options: Options | None = None) -> Iterator[NamedCheck]:
     """Yield the checks of a statistic by name, ready to run."""
-    options = Options() if options is None else options
+    options = options or Options()
     known = check_names()
     chosen = known if options.select is None else options.select
     for name in (*chosen, *options.skip, *options.expected_failures):
@@ -178,7 +178,7 @@ def check_sop(
 ) -> tuple[CheckResult, ...]:
     """Run all chosen checks of a statistic."""
     results: list[CheckResult] = []
-    options = Options() if options is None else options
+    options = options or Options()
     ready = {check.name: check for check in iter_checks(sop, options)}
     for name in check_names():
         found: list[CheckResult] = []
@@ -189,8 +189,8 @@ def check_sop(
             found.append(result)
         elif options.select is None or name in options.select:
             found.append(CheckResult(name, "skipped", detail="skipped by name"))
-        for each in found:
-            results.append(each)
-            if after is not None:
+        results += found
+        if after is not None:
+            for each in found:
                 after(each)
     return tuple(results)

@@ -77,8 +77,9 @@ class PrivacyClaim:
     #: What the parameter and the kind are called in a file.
     parameter: ClassVar[str] = "epsilon"
     kind: ClassVar[str] = ""
-    #: The attribute of each number of the JSON form of another unit.
+    #: The attribute of each number of the JSON form of another unit, and what is claimed, in words.
     form: ClassVar[dict[str, str]] = {}
+    said: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         """Refuse what is not a promise."""
@@ -313,6 +314,11 @@ class OtherClaim(PrivacyClaim):
         """The parameter."""
         return float(getattr(self, self.form[self.parameter]))
 
+    @property
+    def statement(self) -> str:
+        """What is claimed, in its own unit."""
+        return self.said.format(**vars(self))
+
     def to_json(self) -> dict[str, object]:
         """Return the JSON form, without its source."""
         return {"kind": self.kind, **{key: getattr(self, name) for key, name in self.form.items()}}
@@ -325,10 +331,6 @@ class DivergenceClaim(OtherClaim):
     The region of events (p, q) that it allows is convex, as Rényi divergences are jointly
     quasi-convex, and by data processing no law within the claim leaves it.
     """
-
-    def trade_off(self, fpr: npt.ArrayLike) -> Floats:
-        """Return the least rate of false negatives allowed at each rate of false positives."""
-        raise NotImplementedError
 
     def largest_ratio(self, log_p: Floats) -> Floats:
         """Return the largest ``ln(p / q)`` allowed to an event, by ``ln(p)``."""
@@ -365,11 +367,7 @@ class ZeroConcentratedClaim(DivergenceClaim):
     parameter: ClassVar[str] = "rho"
     kind: ClassVar[str] = "zcdp"
     form: ClassVar[dict[str, str]] = {"rho": "rho"}
-
-    @property
-    def statement(self) -> str:
-        """What is claimed, in its own unit."""
-        return f"ρ-zCDP with ρ = {self.rho:.6g}"
+    said: ClassVar[str] = "ρ-zCDP with ρ = {rho:.6g}"
 
     def of_events(self, p: Floats, not_p: Floats, q: Floats, not_q: Floats) -> Floats:
         """Return the smallest parameter by events and their complements."""
@@ -400,17 +398,13 @@ class RenyiClaim(DivergenceClaim):
 
     kind: ClassVar[str] = "renyi"
     form: ClassVar[dict[str, str]] = {"alpha": "alpha", "epsilon": "bound"}
+    said: ClassVar[str] = "Rényi DP of order {alpha:.6g} with ε = {bound:.6g}"
 
     def __post_init__(self) -> None:
         """Refuse what is not a promise."""
         super().__post_init__()
         if not 1 < self.alpha < math.inf:
             raise ValueError(f"alpha = {self.alpha}: a claim needs a finite order above 1")
-
-    @property
-    def statement(self) -> str:
-        """What is claimed, in its own unit."""
-        return f"Rényi DP of order {self.alpha:.6g} with ε = {self.bound:.6g}"
 
     def of_events(self, p: Floats, not_p: Floats, q: Floats, not_q: Floats) -> Floats:
         """Return the smallest parameter by events and their complements."""
@@ -439,11 +433,7 @@ class GaussianClaim(OtherClaim):
     parameter: ClassVar[str] = "mu"
     kind: ClassVar[str] = "gdp"
     form: ClassVar[dict[str, str]] = {"mu": "mu"}
-
-    @property
-    def statement(self) -> str:
-        """What is claimed, in its own unit."""
-        return f"μ-Gaussian DP with μ = {self.mu:.6g}"
+    said: ClassVar[str] = "μ-Gaussian DP with μ = {mu:.6g}"
 
     def delta_at(self, epsilon: npt.ArrayLike) -> Floats:
         """Return the least δ for each ε (Balle and Wang 2018)."""

@@ -71,25 +71,20 @@ class Domain(Protocol):
     @property
     def relations(self) -> tuple[str, ...]:
         """Names of its relations."""
-        ...
 
     @property
     def words(self) -> str:
         """What its inputs are."""
-        ...
 
     def pairs(self, relation: str) -> list[InputPair]:
         """Return candidate pairs, the most telling first."""
-        ...
 
     def complete(self, relation: str) -> bool:
         """Say whether these are all pairs of the relation in the domain."""
-        ...
 
     @property
     def form(self) -> Callable[..., object]:
         """What makes an input of a side of a pair."""
-        ...
 
 
 @runtime_checkable
@@ -98,19 +93,15 @@ class Movable(Domain, Protocol):
 
     def changes(self, relation: str) -> list[Change]:
         """Return the changes that its pairs are, in the same order."""
-        ...
 
     def joined(self, change: Change) -> InputPair:
         """Return a change as two inputs."""
-        ...
 
     def varied(self, change: Change, rng: np.random.Generator) -> Change:
         """Return a change near another."""
-        ...
 
     def neighbours(self, relation: str, left: object, right: object) -> bool:
         """Say whether two inputs are of this domain, and neighbours by definition."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -171,12 +162,10 @@ class Bounded:
         most, least = sys.float_info.max, math.ulp(0.0)
         if self.whole:
             tried = [*ends, *map(math.floor, middle), 0, 1, -1, *map(int, large), 2**53 + 1]
-            kept: list[float] = [
-                int(x) for x in tried if self.low <= x <= self.high and x == int(x)
-            ]
+            tried = [int(x) for x in tried if x == int(x)]
         else:
             tried = [*ends, *middle, 0.0, 1.0, -1.0, *large, -0.0, least, most, -most]
-            kept = [float(x) for x in tried if self.low <= x <= self.high]
+        kept = [x if self.whole else float(x) for x in tried if self.low <= x <= self.high]
         beyond: list[float] = [10**400, -(10**400)] if self.whole else [most, -most]
         odd = [math.nan, math.inf, -math.inf, *beyond] if self.unusual else []
         return tuple({repr(x): x for x in (*kept[:4], *odd, *kept[4:])}.values())
@@ -325,13 +314,8 @@ class Answers:
         """Return pairs of vectors: from answers that are alike, that rise, and that differ."""
         n, s = self.count, self.sensitivity
         half = [s] * (n // 2) + [0.0] * (n - n // 2)
-        bases = [
-            [0.0] * n,
-            [s] * n,
-            half,
-            [s * i for i in range(n)],
-            [10 * s * i for i in range(n)],
-        ]
+        rising = ([step * i for i in range(n)] for step in (s, 10 * s))
+        bases = [[0.0] * n, [s] * n, half, *rising]
         found: dict[str, InputPair] = {}
         for base, step in diagonal(bases, _steps(relation, n, s)):
             moved = [one + change for one, change in zip(base, step, strict=True)]
@@ -500,12 +484,8 @@ class Graphs:
     def pairs(self, relation: str) -> list[InputPair]:
         """Return pairs of known shapes, the largest first, and of all graphs of few vertices."""
         least, most = self.vertices
-        shapes = [
-            complete(most),
-            Graph(most, complete(most).ties[1:]),
-            Graph(most, ()),
-            star(most - 1),
-        ]
+        whole = complete(most)
+        shapes = [whole, Graph(most, whole.ties[1:]), Graph(most, ()), star(most - 1)]
         shapes += [wheel(most - 1)] * (most > 3) + [hubs(most - 2)] * (most > 2)
         graphs = [*shapes, *small_graphs(min(SMALL, most), least)]
         if self.served:  # whoever may be served; of those of one degree, one

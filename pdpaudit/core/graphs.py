@@ -161,26 +161,23 @@ def coloured_graphs(colours: Sequence[int]) -> Iterator[Graph]:
     """
     vertices = len(colours)
     places = list(itertools.combinations(range(vertices), 2))
-    number = {place: i for i, place in enumerate(places)}
+    number: dict[tuple[int, ...], int] = {place: i for i, place in enumerate(places)}
     every = np.arange(1 << len(places))
     present = [every >> i & 1 for i in range(len(places))]
     least = every.copy()
     for order in itertools.permutations(range(vertices)):
         if all(colours[order[v]] == colours[v] for v in range(vertices)):
-            moved = (
-                number[min(p, q), max(p, q)] for p, q in ((order[a], order[b]) for a, b in places)
-            )
-            renumbered = sum((has << i for has, i in zip(present, moved, strict=True)), 0 * every)
-            np.minimum(least, renumbered, out=least)
+            moved = (tuple(sorted((order[a], order[b]))) for a, b in places)
+            bits = (has << number[tie] for has, tie in zip(present, moved, strict=True))
+            np.minimum(least, sum(bits, 0 * every), out=least)
     for chosen in np.flatnonzero(least == every).tolist():
         yield Graph(vertices, tuple(place for i, place in enumerate(places) if chosen >> i & 1))
 
 
 def ways(roles: Sequence[int]) -> int:
     """Return in how many ways vertices can have these roles."""
-    return math.factorial(len(roles)) // math.prod(
-        math.factorial(count) for count in Counter(roles).values()
-    )
+    counts = Counter(roles).values()
+    return math.factorial(len(roles)) // math.prod(map(math.factorial, counts))
 
 
 def placed(graph: Graph, roles: Sequence[int]) -> Iterator[Graph]:

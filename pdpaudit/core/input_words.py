@@ -65,10 +65,9 @@ def input_words(value: object) -> str:
 
 def _arrow(before: object, after: object) -> str:
     """Say what becomes of a value; numbers that look alike are written out."""
-    alike = isinstance(before, float) and isinstance(after, float)
-    alike = alike and f"{before:.6g}" == f"{after:.6g}"
+    floats = isinstance(before, float) and isinstance(after, float)
     said = [shown(before), shown(after)]
-    if alike or said[0] == said[1]:
+    if said[0] == said[1] or (floats and f"{before:.6g}" == f"{after:.6g}"):
         said = shortened(*(" ".join(lasting(_repr(one)).split()) for one in (before, after)))
     return " → ".join(said)
 

@@ -23,34 +23,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from pdpaudit.core.claim import PrivacyClaim
-from pdpaudit.outputs.draws import Outputs
+from pdpaudit.core.claim import PrivacyClaim as PrivacyClaim
+from pdpaudit.outputs.draws import Outputs as Outputs
 
 if TYPE_CHECKING:
     import networkx as nx
-
-__all__ = [
-    "FastStatistic",
-    "Instance",
-    "LargestLoss",
-    "Law",
-    "LawUnavailable",
-    "LawfulMechanism",
-    "Mechanism",
-    "OptionalParts",
-    "Oracle",
-    "Outputs",
-    "PrivacyClaim",
-    "ProvedBound",
-    "RewiringStatistic",
-    "RoundLoss",
-    "RoundLossMechanism",
-    "RoundMechanism",
-    "SearchRound",
-    "StatisticOfProximity",
-    "TracingMechanism",
-    "Trajectory",
-]
 
 
 @runtime_checkable
@@ -67,15 +44,12 @@ class StatisticOfProximity(Protocol):
 
     def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:
         """Return the statistic of ``vertex`` with respect to ``targets``."""
-        ...
 
     def sensitivity(self, max_degree: int) -> float:
         """Return the declared targeted sensitivity Δ for the public degree bound."""
-        ...
 
     def impact_cardinality(self, max_degree: int) -> int:
         """Return the declared impact cardinality IC for the public degree bound."""
-        ...
 
 
 @runtime_checkable
@@ -86,7 +60,6 @@ class FastStatistic(StatisticOfProximity, Protocol):
         self, adjacency: csr_array, targets: npt.NDArray[np.integer]
     ) -> npt.NDArray[np.float64]:
         """Return the statistic of every vertex, shape ``(n,)``."""
-        ...
 
 
 class Oracle(Protocol):
@@ -98,21 +71,17 @@ class Oracle(Protocol):
 
     def __call__(self, vertex: int) -> bool:
         """Return whether ``vertex`` is targeted."""
-        ...
 
     @property
     def count(self) -> int:
         """Number of vertices paid for."""
-        ...
 
     @property
     def log(self) -> Sequence[int]:
         """The vertices paid for, in order; seeds are public and not among them."""
-        ...
 
     def examined(self, vertex: int) -> bool:
         """Return whether the status of ``vertex`` is known already, for free."""
-        ...
 
 
 class Instance(Protocol):
@@ -121,27 +90,22 @@ class Instance(Protocol):
     @property
     def graph(self) -> nx.Graph:
         """The network, vertices ``0..n-1``; not to be modified."""
-        ...
 
     @property
     def adjacency(self) -> csr_array:
         """The same network as a symmetric 0/1 matrix with sorted indices, shape ``(n, n)``."""
-        ...
 
     @property
     def oracle(self) -> Oracle:
         """The identity oracle."""
-        ...
 
     @property
     def seeds(self) -> tuple[int, ...]:
         """The public targeted vertices the search starts from."""
-        ...
 
     @property
     def max_degree(self) -> int | None:
         """The public bound on every degree; None where only ``n - 1`` is promised."""
-        ...
 
 
 class Mechanism(Protocol):
@@ -154,11 +118,9 @@ class Mechanism(Protocol):
     @property
     def claim(self) -> PrivacyClaim:
         """The promise to be tested."""
-        ...
 
     def run(self, instance: Any, rng: np.random.Generator) -> Hashable:
         """Return one output; all randomness comes from ``rng``."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -267,7 +229,6 @@ class LawfulMechanism(Protocol):
 
         An audit compares it with some runs, and uses no law that they contradict.
         """
-        ...
 
 
 @dataclass(frozen=True)
@@ -317,7 +278,6 @@ class OptionalParts(Protocol):
 
     def sample(self, instance: Any, size: int, rng: np.random.Generator) -> Sequence[Hashable]:
         """Return ``size`` independent outputs."""
-        ...
 
     def beginning(self) -> LawfulMechanism | None:
         """Return the shorter one, None if there is none.
@@ -325,28 +285,23 @@ class OptionalParts(Protocol):
         On any pair its output has to be one function of this one's on both sides, so that the pair
         loses no more (post-processing): then a pair that loses much there loses as much here.
         """
-        ...
 
     def enclose(self, instance: Any, outputs: frozenset[Hashable]) -> tuple[Fraction, Fraction]:
         """Return numbers between which the probability of ``outputs`` lies, for a proof.
 
         Raises :class:`LawUnavailable` where it cannot.
         """
-        ...
 
     def enclose_again(
         self, instance: Any, outputs: frozenset[Hashable]
     ) -> tuple[Fraction, Fraction]:
         """Return such numbers by other code and from the definitions, to check a proof."""
-        ...
 
     def proved_bound(self, instance: Instance) -> ProvedBound | None:
         """Return a bound on the loss of every pair this instance is a side of; None if unknown."""
-        ...
 
     def largest_loss(self, instance: Instance) -> LargestLoss | None:
         """Return the largest loss found in the configuration of ``instance``; None if unknown."""
-        ...
 
 
 #: From a protected vertex and its new neighbours to the vertices whose statistic is another then,
@@ -363,7 +318,6 @@ class RewiringStatistic(FastStatistic, Protocol):
 
     def rewirer(self, adjacency: csr_array, targets: npt.NDArray[np.integer]) -> Rewirer:
         """Return what tells the changes on this graph with these targets."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -402,7 +356,6 @@ class RoundMechanism(Protocol):
 
     def search_round(self, instance: Instance) -> SearchRound:
         """Return the round after what is found from the seeds."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -435,7 +388,6 @@ class TracingMechanism(Protocol):
         self, instance: Instance, budget: int, rngs: Sequence[np.random.Generator]
     ) -> list[Trajectory]:
         """Return a run for each generator, cut off after ``budget`` oracle calls."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -471,4 +423,3 @@ class RoundLossMechanism(Protocol):
 
     def round_loss(self, instance: Instance) -> RoundLoss:
         """Return what each search round loses on this network and its neighbours."""
-        ...

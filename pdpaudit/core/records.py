@@ -68,10 +68,8 @@ class Records:
         match self.sizes:
             case (int(least), int(most)) if 0 <= least <= most and most >= 1:
                 pass
-            case _:
-                raise InputError(
-                    f"Records(sizes={self.sizes!r}): give (least, most), most at least 1"
-                )
+            case given:
+                raise InputError(f"Records(sizes={given!r}): give (least, most), most at least 1")
         if not self._columns:
             raise InputError("Records({}): give at least one column")
 
@@ -140,10 +138,8 @@ class Records:
         return few and all(isinstance(one, OneOf) for one in columns)
 
     def _all(self, relation: str) -> list[tuple[list[Record], list[Record]]]:
-        kinds = [
-            self._record(row)
-            for row in itertools.product(*(c.values() for c in self._columns.values()))
-        ]
+        values = (column.values() for column in self._columns.values())
+        kinds = list(map(self._record, itertools.product(*values)))
         found: dict[frozenset[str], tuple[list[Record], list[Record]]] = {}
         least, most = self.sizes
         for size in range(max(least, 1), most + 1):
@@ -322,10 +318,8 @@ class People:
     def joined(self, change: Change) -> InputPair:
         """Return a change as two tables; who stays has the same number in both."""
         rest = [row for i, one in enumerate(change.rest, 1) for row in self._rows(i, one)]
-        ours, theirs = (
-            [row for one in side for row in self._rows(0, one)]
-            for side in (change.ours, change.theirs)
-        )
+        ours = [row for one in change.ours for row in self._rows(0, one)]
+        theirs = [row for one in change.theirs for row in self._rows(0, one)]
         return (ours + rest, theirs + rest) if change.front else (rest + ours, rest + theirs)
 
     def _rows(self, number: int, given: object) -> list[Row]:

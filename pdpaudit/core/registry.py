@@ -11,8 +11,9 @@ import inspect
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache, partial
-from importlib.machinery import PathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
 from types import ModuleType
@@ -92,8 +93,7 @@ def _points(group: str, path: tuple[str, ...]) -> EntryPoints:
 
 def registered(group: Group) -> list[EntryPoint]:
     """Return what is registered in a group, by name."""
-    points = _points(f"pdpaudit.{group}", tuple(sys.path))
-    found = {point.name: point for point in points}
+    found = {point.name: point for point in _points(f"pdpaudit.{group}", tuple(sys.path))}
     return [found[name] for name in sorted(found)]
 
 
@@ -421,13 +421,9 @@ def _user_modules(group: Group) -> list[ModuleType]:
 
 def _takes_one(factory: object) -> bool:
     """Return whether a class can be made from one argument without its name."""
-    if not inspect.isclass(factory):
-        return False
-    try:
-        inspect.signature(factory).bind(1)
-    except TypeError:
-        return False
-    return True
+    with suppress(TypeError):
+        return inspect.isclass(factory) and bool(inspect.signature(factory).bind(1))
+    return False
 
 
 def _from_name(name: str) -> ModuleType | None:
@@ -438,17 +434,19 @@ def _from_name(name: str) -> ModuleType | None:
     # Finding a module runs the packages around it: import them first, so that their own failures
     # are distinguished from a module that is not there.
     package = name.rpartition(".")[0]
-    if package and _from_name(package) is None:
-        return None
-    try:
-        if importlib.util.find_spec(name) is None:
-            return None
-    except (ImportError, ValueError):
+    if (package and _from_name(package) is None) or _spec(name) is None:
         return None
     try:
         return importlib.import_module(name)
     except (Exception, SystemExit) as error:
         raise UserCodeError(f"{name}: failed on import") from error
+
+
+def _spec(name: str) -> ModuleSpec | None:
+    """Return where a module is found; None if there is none."""
+    with suppress(ImportError, ValueError):
+        return importlib.util.find_spec(name)
+    return None
 
 
 #: Modules loaded from files that no import statement would find.
@@ -491,12 +489,7 @@ def _from_file(path: Path) -> ModuleType:
 
 def _means(name: str, path: Path) -> bool:
     """Return whether ``import name`` means this file, here and in a worker process."""
-    if "." in name:
-        return False
-    try:
-        spec = importlib.util.find_spec(name)
-    except (ImportError, ValueError):
-        return False
+    spec = None if "." in name else _spec(name)
     return spec is not None and spec.origin is not None and Path(spec.origin).resolve() == path
 
 

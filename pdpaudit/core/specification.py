@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pdpaudit.core.claim import PrivacyClaim
     from pdpaudit.core.registry import Group
+
+
+#: Fields that are texts, and what one is called in a file.
+TEXTS, KEYS = ("python", "versions", "program", "observe", "relation"), {"program": "exec"}
 
 
 @dataclass(frozen=True)
@@ -32,18 +36,13 @@ class Specification:
 
     def to_json(self) -> dict[str, object]:
         """Return the JSON form, without what nobody asked for."""
-        claim = self.claimed
-        asked = {
-            "python": self.python,
-            "versions": self.versions,
-            "exec": self.program,
-            "observe": self.observe,
-            "claimed": None if claim is None else {**claim.to_json(), "source": claim.source},
-            "relation": self.relation,
-            "beginning": self.beginning or None,
-        }
-        given = {key: value for key, value in asked.items() if value is not None}
-        return {"name": self.name, "parameters": dict(self.parameters), **given}
+        body: dict[str, object] = {"name": self.name, "parameters": dict(self.parameters)}
+        for name in [one.name for one in fields(self)][2:]:
+            if (value := getattr(self, name)) not in (None, False):
+                body[KEYS.get(name, name)] = value
+        if (claim := self.claimed) is not None:
+            body["claimed"] = {**claim.to_json(), "source": claim.source}
+        return body
 
     @classmethod
     def from_json(cls, body: Mapping[str, object]) -> Specification:
@@ -58,11 +57,7 @@ class Specification:
         return cls(
             name=name,
             parameters=parameters,
-            python=_text(body, "python"),
-            versions=_text(body, "versions"),
-            program=_text(body, "exec"),
-            observe=_text(body, "observe"),
-            relation=_text(body, "relation"),
+            **{name: _text(body, KEYS.get(name, name)) for name in TEXTS},
             claimed=None if claim is None else PrivacyClaim.from_json(claim),
             beginning=body.get("beginning") is True,
         )

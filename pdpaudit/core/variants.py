@@ -67,11 +67,8 @@ class Variant(Subject):
     def part(self, name: Part) -> Callable[..., object] | None:
         """Return the part asked for; pairs are those given."""
         if name == "pairs" and self._pairs is not None:
-            return self._given
+            return lambda: self._pairs
         return super().part(name)
-
-    def _given(self) -> Sequence[object] | None:
-        return self._pairs
 
 
 class Related(Subject):

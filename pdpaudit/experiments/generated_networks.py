@@ -84,7 +84,8 @@ def scaled(model: Affiliations, share: float) -> Affiliations:
 def affiliation_network(model: Affiliations, rng: np.random.Generator) -> csr_array:
     """Make up a network."""
     n = model.people
-    person = np.repeat(np.arange(n), _groups_joined(model, rng))
+    joined = np.minimum((1.0 - rng.random(n)) ** (-1.0 / (model.exponent - 1.0)), model.most)
+    person = np.repeat(np.arange(n), joined.astype(np.int64))
     field = person + rng.laplace(0.0, model.spread, len(person))
     person = person[np.argsort(field)]
     keys = _from_groups(person, model, rng)
@@ -96,12 +97,6 @@ def affiliation_network(model: Affiliations, rng: np.random.Generator) -> csr_ar
     keys = _friends_of_friends(keys, model, rng)
     low, high = np.divmod(keys, n)
     return adjacency_from_edges(n, low, high)
-
-
-def _groups_joined(model: Affiliations, rng: np.random.Generator) -> Ints:
-    u = 1.0 - rng.random(model.people)
-    joined: Ints = np.minimum(u ** (-1.0 / (model.exponent - 1.0)), model.most).astype(np.int64)
-    return joined
 
 
 def _from_groups(person: Ints, model: Affiliations, rng: np.random.Generator) -> Ints:
@@ -146,9 +141,7 @@ def _ends(mean: Reals, luck: Reals) -> Ints:
     # P(G > k) = (1 - 1/mean)^k; a mean of 1 or below is a G of 1.
     rate = -np.log1p(-1.0 / np.maximum(mean, 1.0 + 1e-9))
     ends = np.cumsum(1 + np.maximum(np.ceil(luck / rate), 1.0).astype(np.int64))
-    places = len(mean)
-    ends = ends[: int(np.searchsorted(ends, places)) + 1]
-    return np.minimum(ends, places)
+    return np.minimum(ends[: int(np.searchsorted(ends, len(mean))) + 1], len(mean))
 
 
 def _pairs(ends: Ints, person: Ints, n: int) -> Ints:
@@ -328,7 +321,5 @@ def infect(
         touched = adjacency @ infected.astype(np.int64) > 0
         exposed = np.flatnonzero(touched & ~infected)
         infected[exposed[rng.random(len(exposed)) < p]] = True
-    sick = np.flatnonzero(infected)
-    targeted = np.zeros(n, dtype=np.bool_)
-    targeted[sick[rng.random(len(sick)) >= q]] = True
-    return targeted
+    infected[infected] = rng.random(infected.sum()) >= q
+    return infected

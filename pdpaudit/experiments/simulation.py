@@ -50,11 +50,6 @@ DIGITS = 10
 LARGEST_EXPONENT = 700.0
 
 
-def grid_of(budget: int) -> Ints:
-    """Return the numbers of calls at which curves are given: from 0 to the budget, evenly."""
-    return np.unique(np.linspace(0, budget, POINTS).astype(np.int64))
-
-
 def search_curves(
     runs: Sequence[Trajectory],
     budget: int,
@@ -64,9 +59,12 @@ def search_curves(
     loss: RoundLoss | None,
 ) -> JSON:
     """Return what a number of runs of one search look like, as plain numbers."""
-    grid = grid_of(budget)
+    grid = np.unique(np.linspace(0, budget, POINTS).astype(np.int64))
     found = np.array([_within(run.found, grid) for run in runs])
     rounds = np.array([_within(run.discoveries, grid) for run in runs])
+    # Runs evenly from the worst to the best by what they found in the end.
+    order = np.argsort(found[:, -1], kind="stable")
+    place = np.linspace(0, len(order) - 1, min(SHOWN, len(order))).round().astype(int)
     multiplier = None
     if loss is not None:
         paid = found if loss.per_target else rounds
@@ -80,7 +78,7 @@ def search_curves(
         **_spread(seeds + found),
         "components": _spread(components + rounds),
         "multiplier": multiplier,
-        "shown": [_shown(runs[i], grid, seeds) for i in _representative(found[:, -1])],
+        "shown": [_shown(runs[i], grid, seeds) for i in order[place].tolist()],
         "discoveries": [
             [number, *point]
             for number, run in enumerate(runs)
@@ -134,14 +132,6 @@ def _exponential(rounds: Ints, epsilon: float) -> dict[str, list[float]] | None:
     return None if exponent.max() > LARGEST_EXPONENT / 2 else _spread(np.exp(exponent))
 
 
-def _representative(found: Ints) -> list[int]:
-    """Return runs evenly from the worst to the best by what they found in the end."""
-    order = np.argsort(found, kind="stable")
-    place = np.linspace(0, len(order) - 1, min(SHOWN, len(order))).round().astype(int)
-    chosen: list[int] = order[place].tolist()
-    return chosen
-
-
 def _shown(run: Trajectory, grid: Ints, seeds: int) -> JSON:
     """Return the corners of a run's curve, to the resolution of the grid."""
     discoveries = _discoveries(run, int(grid[-1]), seeds)
@@ -157,8 +147,8 @@ def _shown(run: Trajectory, grid: Ints, seeds: int) -> JSON:
 
 def _discoveries(run: Trajectory, budget: int, seeds: int) -> list[list[int]]:
     calls = run.discoveries[run.discoveries <= budget]
-    found = seeds + _within(run.found, calls)
-    return [list(pair) for pair in zip(calls.tolist(), found.tolist(), strict=True)]
+    pairs: list[list[int]] = np.stack([calls, seeds + _within(run.found, calls)], axis=1).tolist()
+    return pairs
 
 
 class BudgetSpent(BaseException):
@@ -188,20 +178,9 @@ def trace(
     budget: int,
     rngs: Sequence[np.random.Generator],
 ) -> list[Trajectory]:
-    """Return runs of a search as curves, by its own shortcut where it has one."""
+    """Return runs of a search as curves, by its own shortcut or by the logs of its oracle."""
     if isinstance(mechanism, TracingMechanism):
         return mechanism.trajectories(instance, budget, rngs)
-    return traced_by_running(mechanism, network, instance, budget, rngs)
-
-
-def traced_by_running(
-    mechanism: Mechanism,
-    network: Network,
-    instance: SearchInstance,
-    budget: int,
-    rngs: Sequence[np.random.Generator],
-) -> list[Trajectory]:
-    """Run a search and look at the logs of its oracle; the cost of the runs."""
     logs = logs_of(mechanism, network, instance, budget, rngs)
     return [trajectory_of_log(network, log) for log in logs]
 
@@ -307,7 +286,9 @@ def simulate(
     searches = []
     for one in contestants:
         watcher.stage(one.name, runs)
-        loss = round_loss(one.mechanism, network.instance())
+        loss = None
+        if isinstance(one.mechanism, RoundLossMechanism):
+            loss = one.mechanism.round_loss(network.instance())
         subject = Subject.of(one.mechanism)
         promised = [claim.epsilon for claim in subject.claims] if subject.claims_something else []
         drawn = trajectories(one, network, budget, runs, seed, jobs=jobs, watcher=watcher)
@@ -342,11 +323,6 @@ def simulate(
         "searches": searches,
         "drawing": drawing,
     }
-
-
-def round_loss(mechanism: Mechanism, instance: SearchInstance) -> RoundLoss | None:
-    """Return what a component found costs, or None where the search does not say."""
-    return mechanism.round_loss(instance) if isinstance(mechanism, RoundLossMechanism) else None
 
 
 def trajectories(
@@ -439,12 +415,15 @@ def excerpt(network: Network, searches: Sequence[tuple[str, Mechanism]], seed: i
     ties = sum(_ties(network, vertex, shown) for vertex in chosen) // 2
     calls = alike
     for step in range(alike, max(map(len, logs))):
-        more = [
-            log[step]
-            for number, log in enumerate(logs)
-            if step < len(log) and (number == 0 or _joins(network, log[step], shown))
+        asked = {log[step]: None for log in logs if step < len(log)}
+        # Others than the first search show targets, and who has a tie into the part shown.
+        own = logs[0][step : step + 1]
+        new = [
+            vertex
+            for vertex in asked
+            if vertex not in shown
+            and (vertex in own or network.targeted[vertex] or _ties(network, vertex, shown))
         ]
-        new = [vertex for vertex in dict.fromkeys(more) if vertex not in shown]
         ties += sum(_ties(network, vertex, shown) for vertex in new)
         if len(shown) + len(new) > MOST_DRAWN or (ties > MOST_TIES and len(shown) >= FEW):
             break
@@ -454,26 +433,18 @@ def excerpt(network: Network, searches: Sequence[tuple[str, Mechanism]], seed: i
     vertices = sorted(chosen)
     part = network.adjacency[vertices][:, vertices].tocoo()
     edges = sorted((int(a), int(b)) for a, b in zip(*part.coords, strict=True) if a < b)
-    searched = []
+    searched, targeted = list[JSON](), network.targeted[vertices].tolist()
     for (name, _), log in zip(searches, logs, strict=True):
         order = {vertex: number for number, vertex in enumerate(log[:calls])}
         examined = [vertex in order or vertex in network.seeds for vertex in vertices]
-        searched.append(
-            {
-                "name": name,
-                "examined": examined,
-                "found": [
-                    bool(network.targeted[v]) and seen
-                    for v, seen in zip(vertices, examined, strict=True)
-                ],
-                "order": [order.get(vertex) for vertex in vertices],
-            }
-        )
+        found = [one and seen for one, seen in zip(targeted, examined, strict=True)]
+        listed = [order.get(vertex) for vertex in vertices]
+        searched.append({"name": name, "examined": examined, "found": found, "order": listed})
     return {
         "vertices": [int(vertex) for vertex in vertices],
         "edges": [list(edge) for edge in edges],
         "positions": _places(len(vertices), edges),
-        "targeted": network.targeted[vertices].tolist(),
+        "targeted": targeted,
         "searches": searched,
     }
 
@@ -482,10 +453,6 @@ def _alike(logs: Sequence[Sequence[int]]) -> int:
     """Return how many calls all searches have in common at the beginning."""
     apart = (i for i, asked in enumerate(zip(*logs, strict=False)) if len(set(asked)) > 1)
     return next(apart, min(map(len, logs)))
-
-
-def _joins(network: Network, vertex: int, shown: set[int]) -> bool:
-    return bool(network.targeted[vertex]) or _ties(network, vertex, shown) > 0
 
 
 def _ties(network: Network, vertex: int, shown: set[int]) -> int:

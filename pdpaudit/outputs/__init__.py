@@ -1,56 +1,30 @@
 """Outputs of mechanisms as typed columns, and events over them."""
 
-from pdpaudit.outputs.columns import Atom, Batch, Coded, Column, Crossed, Whole, batch_of
-from pdpaudit.outputs.draws import Draws, gathered, of_records, same_form
-from pdpaudit.outputs.events import (
-    Event,
-    Membership,
-    Range,
-    Score,
-    Several,
-    Side,
-    Term,
-    complexity,
-    event_from_json,
-    simplest,
-)
-from pdpaudit.outputs.records import (
-    JSON,
-    Record,
-    Unreadable,
-    equal_is_same,
-    failure,
-    flatten,
-    is_failure,
-)
-
-__all__ = [
-    "JSON",
-    "Atom",
-    "Batch",
-    "Coded",
-    "Column",
-    "Crossed",
-    "Draws",
-    "Event",
-    "Membership",
-    "Range",
-    "Record",
-    "Score",
-    "Several",
-    "Side",
-    "Term",
-    "Unreadable",
-    "Whole",
-    "batch_of",
-    "complexity",
-    "equal_is_same",
-    "event_from_json",
-    "failure",
-    "flatten",
-    "gathered",
-    "is_failure",
-    "of_records",
-    "same_form",
-    "simplest",
-]
+from pdpaudit.outputs.columns import Atom as Atom
+from pdpaudit.outputs.columns import Batch as Batch
+from pdpaudit.outputs.columns import Coded as Coded
+from pdpaudit.outputs.columns import Column as Column
+from pdpaudit.outputs.columns import Crossed as Crossed
+from pdpaudit.outputs.columns import Whole as Whole
+from pdpaudit.outputs.columns import batch_of as batch_of
+from pdpaudit.outputs.draws import Draws as Draws
+from pdpaudit.outputs.draws import gathered as gathered
+from pdpaudit.outputs.draws import of_records as of_records
+from pdpaudit.outputs.draws import same_form as same_form
+from pdpaudit.outputs.events import Event as Event
+from pdpaudit.outputs.events import Membership as Membership
+from pdpaudit.outputs.events import Range as Range
+from pdpaudit.outputs.events import Score as Score
+from pdpaudit.outputs.events import Several as Several
+from pdpaudit.outputs.events import Side as Side
+from pdpaudit.outputs.events import Term as Term
+from pdpaudit.outputs.events import complexity as complexity
+from pdpaudit.outputs.events import event_from_json as event_from_json
+from pdpaudit.outputs.events import simplest as simplest
+from pdpaudit.outputs.records import JSON as JSON
+from pdpaudit.outputs.records import Record as Record
+from pdpaudit.outputs.records import Unreadable as Unreadable
+from pdpaudit.outputs.records import equal_is_same as equal_is_same
+from pdpaudit.outputs.records import failure as failure
+from pdpaudit.outputs.records import flatten as flatten
+from pdpaudit.outputs.records import is_failure as is_failure

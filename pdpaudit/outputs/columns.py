@@ -440,14 +440,19 @@ def cut_at(numbers: Floats, edges: tuple[float, ...]) -> npt.NDArray[np.intp]:
 Numbered: TypeAlias = Column | Coded | Crossed
 
 
-def _per_value(
-    function: Callable[[str, Leaf], float],
-) -> Callable[[Column, Group], Floats]:
-    """Return a reader that looks at kind and value of one leaf."""
+def _rest(column: Column, group: Group) -> Floats:
+    pairs = zip(group.kinds(column.path), group.values(column.path), strict=True)
+    return np.array([rest_of(kind, value) for kind, value in pairs], dtype=np.float64)
+
+
+def _listed(numbers: Callable[[object], Sequence[float]]) -> Callable[[Column, Group], Floats]:
+    """Return a reader of one of the numbers that each leaf has."""
 
     def read(column: Column, group: Group) -> Floats:
-        pairs = zip(group.kinds(column.path), group.values(column.path), strict=True)
-        return np.array([function(kind, value) for kind, value in pairs], dtype=np.float64)
+        at = column.place
+        listed = map(numbers, group.values(column.path))
+        found = [each[at] if at < len(each) else math.nan for each in listed]
+        return np.array(found, dtype=np.float64)
 
     return read
 
@@ -459,14 +464,6 @@ def _length(column: Column, group: Group) -> Floats:
     values = group.values(column.path) if group.array is None else [None] * group.size
     sizes = [len(v) if isinstance(v, (str, bytes)) else math.nan for v in values]
     return np.array(sizes, dtype=np.float64)
-
-
-def _embedded(column: Column, group: Group) -> Floats:
-    def find(value: object) -> float:
-        found = embedded_numbers(value)
-        return found[column.place] if column.place < len(found) else math.nan
-
-    return np.array([find(value) for value in group.values(column.path)], dtype=np.float64)
 
 
 def text_of(value: object) -> str | None:
@@ -486,13 +483,6 @@ def template_of(value: object) -> str | None:
     """Return a text without its numbers."""
     text = text_of(value)
     return None if text is None else NUMBER.sub("#", text)
-
-
-def _byte(column: Column, group: Group) -> Floats:
-    at = column.place
-    texts = (text_of(value) or "" for value in group.values(column.path))
-    found = [ord(text[at]) if at < len(text) else math.nan for text in texts]
-    return np.array(found, dtype=np.float64)
 
 
 def _place(column: Column, group: Group) -> Floats:
@@ -588,10 +578,10 @@ def _digits(numbers: Floats) -> Floats:
 
 READERS: dict[str, Callable[[Column, Group], Floats]] = {
     "number": lambda column, group: group.numbers(column.path),
-    "rest": _per_value(rest_of),
+    "rest": _rest,
     "length": _length,
-    "embedded": _embedded,
-    "byte": _byte,
+    "embedded": _listed(embedded_numbers),
+    "byte": _listed(lambda value: [*map(ord, text_of(value) or "")]),
     "place": _place,
     "step": _of_matrix(_step),
     "sum": _of_matrix(_sum),
@@ -633,7 +623,7 @@ def _earlier(entries: tuple[Hashable, ...], column: Column) -> Hashable:
 
 def _keys(column: Column, group: Group) -> list[Hashable]:
     inner = layout(group.structure).containers.get(column.path)
-    return [None if inner is None else inner[2]] * group.size
+    return [inner and inner[2]] * group.size
 
 
 def _texts(column: Column, group: Group) -> list[Hashable]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -196,13 +196,10 @@ def _real(rows: npt.NDArray[np.generic]) -> Array:
 
 def _listed(outputs: npt.NDArray[np.generic]) -> Sequence[object]:
     """List an array of anything but ordinary numbers, a tuple for each row."""
-    if outputs.dtype.char in "gG":  # a list would not keep all digits
-        rows = outputs.reshape(len(outputs), -1)
-        return list(outputs) if outputs.ndim == 1 else [tuple(row) for row in rows]
-    if outputs.ndim == 1:
-        listed: list[object] = outputs.tolist()
-        return listed
-    return [tuple(row) for row in outputs.reshape(len(outputs), -1).tolist()]
+    rows = outputs if outputs.ndim == 1 else outputs.reshape(len(outputs), -1)
+    # A list would not keep all digits of long floats.
+    listed: list[Any] = list(rows) if outputs.dtype.char in "gG" else rows.tolist()
+    return listed if outputs.ndim == 1 else list(map(tuple, listed))
 
 
 def of_records(records: Iterable[Record]) -> Draws:

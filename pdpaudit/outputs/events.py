@@ -372,8 +372,8 @@ def column_json(column: Numbered) -> dict[str, object]:
             "crossed": [column_json(one) for one in column.columns],
             "edges": value_json(column.edges),
         }
-    body: dict[str, object] = {"aspect": column.aspect, "path": value_json(column.path)}
-    return {**body, "at": value_json(column.at), "prefix": column.prefix}
+    path, at = value_json(column.path), value_json(column.at)
+    return {"aspect": column.aspect, "path": path, "at": at, "prefix": column.prefix}
 
 
 def column_from_json(body: JSON) -> Numbered:

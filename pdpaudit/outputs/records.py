@@ -171,10 +171,7 @@ def equal_is_same(outputs: Iterable[object]) -> bool:
     """
     kinds: set[type] = set()
     for output in outputs:
-        if type(output) is tuple:
-            kinds.update(map(type, output))
-        else:
-            kinds.add(type(output))
+        kinds.update(map(type, output if type(output) is tuple else (output,)))
     return kinds <= PLAIN and not kinds >= ALIKE
 
 
@@ -235,9 +232,7 @@ def _alike(parts: Sequence[Any]) -> str:
 def _whole(value: int) -> tuple[str, Leaf]:
     # int.__add__ gives a plain int, whatever a subclass makes of it.
     plain = int.__add__(value, 0)
-    if plain.bit_length() > MOST_BITS:
-        return ("int", hex(plain))
-    return ("int", plain)
+    return ("int", hex(plain) if plain.bit_length() > MOST_BITS else plain)
 
 
 #: From a type to its leaf, for those that need no more thought.
@@ -300,8 +295,7 @@ def _captured(value: object) -> dict[str, object]:
 def _numpy_scalar(value: np.generic) -> tuple[str, Leaf] | None:
     if isinstance(value, np.longdouble):
         if not np.isfinite(value) or value == np.longdouble(float(value)):
-            kind, plain = _float(float(value))
-            return (kind, plain)
+            return _float(float(value))
         return ("longdouble", _ratio(*value.as_integer_ratio()))
     if isinstance(value, np.void):
         return None if value.dtype.names else ("bytes", value.tobytes())
@@ -442,9 +436,7 @@ def _step(key: object) -> str:
 def sort_key(record: Record) -> tuple[str, tuple[Leaf, ...], str]:
     """Return what records are put in order by: the same whatever came first."""
     structure, kinds, values = record
-    numeric = all(kind in NUMERIC for kind in kinds) and not any(
-        type(value) is str for value in values
-    )
+    numeric = NUMERIC.issuperset(kinds) and str not in map(type, values)
     return repr((structure, kinds)), values if numeric else (), "" if numeric else repr(values)
 
 

@@ -20,8 +20,14 @@ from scipy.sparse import csr_array
 
 from pdpaudit.checks import check_names, name_of, require_statistic
 from pdpaudit.checks.evaluation import advice, distinct
+from pdpaudit.checks.graphs import (
+    PAIR_PROPERTIES,
+    Edges,
+    GraphWitness,
+    PairWitness,
+    read_witness,
+)
 from pdpaudit.checks.sensitivity import FORMAT, LARGEST, NAME, Question, broken_words
-from pdpaudit.checks.witness import PAIR_PROPERTIES, Edges, GraphWitness, PairWitness, read_witness
 from pdpaudit.core.domains import Domain, Graphs, Movable
 from pdpaudit.core.errors import InputError, described
 from pdpaudit.core.graphs import Graph

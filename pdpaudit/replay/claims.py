@@ -27,7 +27,7 @@ from pdpaudit.auditing.sequential import Looks
 from pdpaudit.auditing.side_channels import REPRESENTATION, SAMPLES, observed
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError, Misbehaviour
-from pdpaudit.core.neighbors import PROTECTED
+from pdpaudit.core.network import PROTECTED
 from pdpaudit.core.privacy_loss import ExactLoss, loss_for
 from pdpaudit.core.protocols import Law, LawUnavailable
 from pdpaudit.core.registry import Find

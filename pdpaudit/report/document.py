@@ -10,8 +10,8 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import PurePath
 
-from pdpaudit.core.composition import composition_table
 from pdpaudit.core.errors import InputError
+from pdpaudit.core.privacy_loss import composition_table
 from pdpaudit.report import blocks as b
 from pdpaudit.report import findings as f
 from pdpaudit.report import measured as m

@@ -184,7 +184,7 @@ def draw_pair(pair: Pair, event: Event | None) -> PairDrawing | None:
 
 def draw_witness(body: Mapping[str, object]) -> PairDrawing | None:
     """Draw the counterexample of a check: a pair of networks, or one on which it failed."""
-    from pdpaudit.checks.witness import PairWitness, read_witness  # the checks take a second
+    from pdpaudit.checks.graphs import PairWitness, read_witness  # the checks take a second
 
     try:
         found = read_witness(body)

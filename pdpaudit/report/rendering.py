@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from pdpaudit.core.neighbors import PROTECTED
+from pdpaudit.core.network import PROTECTED
 from pdpaudit.report import blocks as b
 from pdpaudit.report import findings as f
 from pdpaudit.report.blocks import clip, isolate_names, nats, spans, visible

@@ -99,7 +99,7 @@ def listing_of(witness: Mapping[str, object], subject: str) -> str | None:
     Only whole numbers of the witness go into the program, so that it runs nothing from the file.
     """
     # The checks take a second to load, and most reports show no counterexample.
-    from pdpaudit.checks.witness import as_python
+    from pdpaudit.checks.graphs import as_python
 
     try:
         return as_python(witness, subject) if len(subject) <= LONGEST_OPTION else None

@@ -9,8 +9,14 @@ from typing import TypeAlias, get_args
 import numpy as np
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.neighbors import PROTECTED, NeighborPair, Own, difference
-from pdpaudit.core.network import Network, adjacency_from_edges
+from pdpaudit.core.network import (
+    PROTECTED,
+    NeighborPair,
+    Network,
+    Own,
+    adjacency_from_edges,
+    difference,
+)
 from pdpaudit.outputs.events import Side
 from pdpaudit.outputs.records import JSON
 from pdpaudit.outputs.words import list_names

@@ -22,8 +22,12 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from pdpaudit.core.neighbors import NeighborPair
-from pdpaudit.core.network import Network, adjacency_from_edges, adjacency_from_networkx
+from pdpaudit.core.network import (
+    NeighborPair,
+    Network,
+    adjacency_from_edges,
+    adjacency_from_networkx,
+)
 
 Edges = list[tuple[int, int]]
 

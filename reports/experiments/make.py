@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from page import page
 from scipy.sparse import csr_array
 
 from pdpaudit.core.errors import InputError
@@ -105,7 +104,7 @@ def make(part: str, data: Path, folder: Path, jobs: int, say: Callable[[str], ob
     names = [name for key in PARTS for name in PARTS[key] if part in (key, "all")]
     for record in records():
         if record["network"] in names:
-            key = f"{record['network']}-{record['regime']}"
+            key = _key(record)
             say(key)
             network = network_of(record, data)
             results["regimes"][key] = simulated_regime(record, network, folder, jobs)
@@ -115,6 +114,10 @@ def make(part: str, data: Path, folder: Path, jobs: int, say: Callable[[str], ob
     text = json.dumps(results, indent=1, sort_keys=True, ensure_ascii=False)
     write_text(folder / "results.json", text + "\n")
     write_text(folder / "README.md", page(results, records()))
+
+
+def _key(record: Record) -> str:
+    return f"{record['network']}-{record['regime']}"
 
 
 def _kept(folder: Path) -> Body:
@@ -128,7 +131,7 @@ def _kept(folder: Path) -> Body:
 
 def simulated_regime(record: Record, network: Network, folder: Path, jobs: int) -> Body:
     """Simulate the paper's search on one network, and write its curves and figures."""
-    name = f"{record['network']}-{record['regime']}"
+    name = _key(record)
     simulation = _simulated(
         record,
         network,
@@ -287,6 +290,10 @@ def _summary(search: Record) -> Body:
         return [[round(spread[key][i], 4) for key in ("mean", "sd")] for i in places]
 
     paid = search["multiplier"] or {"claimed": None, "true": None}
+    below = None
+    if paid["claimed"] is not None:
+        means = zip(calls, paid["claimed"]["mean"], strict=True)
+        below = max(at for at, mean in means if mean < 2.0)
     return {
         "name": search["name"],
         "runs": search["runs"],
@@ -295,15 +302,8 @@ def _summary(search: Record) -> Body:
         "components": at(search["components"]),
         "claimed": at(paid["claimed"]),
         "true": at(paid["true"]),
-        "below_2": _while_below(search["calls"], paid["claimed"], 2.0),
+        "below_2": below,
     }
-
-
-def _while_below(calls: Sequence[int], claimed: Record | None, bound: float) -> int | None:
-    """Return the calls up to which the mean claimed multiplier stays below a bound."""
-    if claimed is None:
-        return None
-    return max(at for at, mean in zip(calls, claimed["mean"], strict=True) if mean < bound)
 
 
 def _compared(
@@ -317,7 +317,7 @@ def _compared(
     """Simulate searches, draw the mean curves of all and Target's if it is in it."""
     simulation = _simulated(record, network, contestants, jobs, excerpt=False)
     folder, kind, words = drawn
-    name = f"{record['network']}-{record['regime']}"
+    name = _key(record)
     plain = [one for one in simulation["searches"] if one["name"] == "Target"]
     # A search without noise is compared as private where its statistic needs none.
     private = {"private": True, "multiplier": None}
@@ -370,6 +370,136 @@ def _adjacency(name: str, min_weight: float | None, data: Path) -> csr_array:
         return np.arange(adjacency.shape[0]) == 0
 
     return read_network(path, min_weight=min_weight, plant=everybody).network.adjacency
+
+
+# The page: the text of ``page.md.in`` with tables of what was measured
+
+
+def page(results: Record, records: Sequence[Record]) -> str:
+    """Return the page as Markdown; what has not been measured yet is left out."""
+    keys = list(map(_key, records))
+    compared = [key for key in keys if key in results["statistics"]]
+    found = results["regimes"]
+    measured = [(r, found[k]) for k, r in zip(keys, records, strict=True) if k in found]
+    parts = {
+        "regimes": _regimes(records),
+        "searches": _searches(measured),
+        "curves": "\n".join(_picture(key, "curves") for key in keys if key in results["regimes"]),
+        "statistics": "\n\n".join(
+            f"### On {key}\n\n{_statistics_table(results['statistics'][key])}\n\n"
+            f"{_picture(key, 'statistics')}"
+            for key in compared
+        ),
+    }
+    at = ("a quarter of the calls", "half", "all")
+    heads = {
+        "prices": ("network", "true ε of a round", *at),
+        "noises": ("network", "search", *at, "components", "true e^ε"),
+    }
+    for kind, columns in heads.items():
+        rows = [row for key in compared for row in _rows(key, results[kind][key])]
+        table = _table(columns, [row[: len(columns)] for row in rows])
+        parts[kind] = "\n\n".join((table, *(_picture(key, kind) for key in compared)))
+    columns = ("network", "true ε of a run", "search", *at, "components")
+    parts["totals"] = _table(columns, [row for key in compared for row in _best(key, results)])
+    text = (FOLDER / "page.md.in").read_text(encoding="utf-8")
+    for name, words in parts.items():
+        text = text.replace(f"{{{name}}}", words)
+    return text
+
+
+def _regimes(records: Sequence[Record]) -> str:
+    rows = [
+        (
+            record["network"],
+            record["regime"],
+            record.get("first_name", record["first"]),
+            f"{record['p']:g}, {record['q']:g}, {record['rounds']}",
+            f"{record['targets']:,} in {record['components']:,}",
+            ", ".join(map(str, record["largest"][:5])),
+            record.get("start_name", record["start"]),
+        )
+        for record in records
+    ]
+    heads = ("network", "regime", "first", "p, q, rounds", "targets", "largest", "search from")
+    return _table(heads, rows)
+
+
+def _searches(measured: Sequence[tuple[Record, Record]]) -> str:
+    """Return Target and PTarget at half and at all of the budget."""
+    rows = []
+    for record, found in measured:
+        target, private = found["searches"]
+
+        def at(key: str, digits: int, private: Record = private) -> str:
+            half, end = (place[0] for place in private[key][1:])
+            return f"{half:.{digits}f} / {end:.{digits}f}"
+
+        half, end = (place[0] for place in target["found"][1:])
+        rows.append(
+            (
+                record["network"],
+                record["regime"],
+                f"{record['budget']:,}",
+                f"{half:,.0f} / {end:,.0f}",
+                " / ".join(map(_pm, private["found"][1:])),
+                f"{private['found'][2][0] / end:.0%}",
+                at("components", 1),
+                at("claimed", 2),
+                at("true", 2),
+                f"{private['below_2']:,}",
+            )
+        )
+    heads = (
+        "network | regime | calls | Target finds | PTarget finds | share | components | "
+        "claimed e^ε | true e^ε | claimed < 2 up to"
+    )
+    return _table(heads.split(" | "), rows)
+
+
+def _statistics_table(entries: Sequence[Record]) -> str:
+    rows = []
+    for entry in entries:
+        noise = "none" if not entry["noise"] else f"{entry['noise']:,.4g}"
+        noise = {"Target": "not private", "blind": "nothing else"}.get(entry["name"], noise)
+        signal = "" if entry["signal"] is None else f"{entry['signal']:.2g}"
+        found = (_pm(pair, entry["runs"]) for pair in entry["found"])
+        rows.append((entry["name"], noise, signal, *found))
+    calls = (f"{call:,} calls" for call in entries[0]["calls"])
+    return _table(("statistic", "noise", "signal", *calls), rows)
+
+
+def _rows(key: str, entries: Sequence[Record]) -> Iterator[tuple[str, ...]]:
+    """Return what each search of a comparison found, the components, the true multiplier."""
+    for entry in entries:
+        found = (_pm(pair, entry["runs"]) for pair in entry["found"])
+        true = "" if entry["true"] is None else f"{entry['true'][-1][0]:.3g}"
+        yield (key, entry["name"], *found, f"{entry['components'][-1][0]:.1f}", true)
+
+
+def _best(key: str, results: Record) -> Iterator[tuple[str, ...]]:
+    """Return of each search and total the share with which it found most in the end."""
+    best: dict[tuple[float, str], Record] = {}
+    for entry in results["totals"][key]:
+        place = entry["total"], entry["name"].partition(",")[0]
+        if place not in best or entry["found"][-1][0] > best[place]["found"][-1][0]:
+            best[place] = entry
+    for entry, row in zip(best.values(), _rows(key, list(best.values())), strict=True):
+        yield (key, f"{entry['total']:g}", *row[1:-1])
+
+
+def _picture(key: str, kind: str) -> str:
+    alt = key if kind == "curves" else f"{key}, {kind} compared"
+    return f"![{alt}](figures/{key}-{kind}.svg)"
+
+
+def _pm(pair: Sequence[float], runs: int = 2) -> str:
+    return f"{pair[0]:,.0f}" if runs == 1 else f"{pair[0]:,.1f} ± {pair[1]:,.1f}"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
 if __name__ == "__main__":

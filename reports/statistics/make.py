@@ -12,13 +12,16 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from pdpaudit.auditing.published_claims import BoundClaim
 from pdpaudit.checks import Row, enumerate_labelled, exhaust, require_statistic
+from pdpaudit.checks.evaluation import KEYS
 from pdpaudit.core.protocols import FastStatistic
 from pdpaudit.core.registry import resolve
 from pdpaudit.outputs.records import JSON
 from pdpaudit.report.blocks import Table
 from pdpaudit.report.rendering import render_html, render_markdown
-from pdpaudit.report.sources import KEY, published, read_source, section
+from pdpaudit.report.sources import KEY as DOSSIER
+from pdpaudit.report.sources import published, read_source, section
 from pdpaudit.results.files import save, write_text
 from pdpaudit.results.results import CheckResult, Result, Status
 
@@ -50,18 +53,14 @@ DEGREES = (2, 3, 5)  # of the table that compares all statistics
 
 Bound = Callable[[int], float]
 
-#: The paper's bounds on Δ: identifier, words, and the bound for each statistic it covers.
-CLAIMS: tuple[tuple[str, str, Mapping[str, Bound]], ...] = (
-    ("C7", "Δ(Flow_k) ≤ d", {"Flow_2": lambda d: d, "Flow_3": lambda d: d}),
-    (
-        "C8",
-        "Δ(Path_k) ≤ (k-1)·d^(k-1)",
-        {"Path_1": lambda d: 0, "Path_2": lambda d: d, "Path_3": lambda d: 2 * d**2},
-    ),
-    ("C9", "Δ(Triangle) ≤ d", {"Triangle": lambda d: d}),
-    ("C10", "Δ(CN) ≤ 1", {"CN": lambda d: 1}),
-    ("C11", "Δ(Path_1) = 0", {"Path_1": lambda d: 0}),
-)
+#: The paper's claims that bound Δ, and the statistics here that each covers, by their order.
+CLAIMS: Mapping[str, Mapping[str, int]] = {
+    "C7": {"Flow_2": 2, "Flow_3": 3},
+    "C8": {"Path_1": 1, "Path_2": 2, "Path_3": 3},
+    "C9": {"Triangle": 0},
+    "C10": {"CN": 0},
+    "C11": {"Path_1": 1},
+}
 
 #: Smaller bounds that hold for any number of vertices: the bound in words, itself, and why.
 TIGHTER: Mapping[str, tuple[str, Bound, str]] = {
@@ -147,7 +146,7 @@ def result(entries: Sequence[JSON]) -> dict[str, object]:
     """Return what tables.json holds: a result, with what its report is to say first."""
     about = ("name", "definition", "vertices", "labelled", "fast_path", "violated")
     context = {
-        KEY: dossier(entries),
+        DOSSIER: dossier(entries),
         "statistics": [{key: entry[key] for key in about} for entry in entries],
     }
     checks = tuple(map(_check, entries))
@@ -208,9 +207,9 @@ def dossier(entries: Sequence[JSON]) -> dict[str, object]:
     )
     by_name = {entry["name"]: entry for entry in entries}
     claims = tuple(
-        _claim(number, words, by_name[name], bound)
-        for number, words, bounds in CLAIMS
-        for name, bound in bounds.items()
+        _claim(resolve("claims", number), by_name[name], k)
+        for number, orders in CLAIMS.items()
+        for name, k in orders.items()
         if name in by_name
     )
     columns = ("", "bound", "statistic", "networks", "verdict", "by how much")
@@ -243,8 +242,7 @@ def dossier(entries: Sequence[JSON]) -> dict[str, object]:
 
 
 def _overview(entry: JSON) -> tuple[str, ...]:
-    keys = ("sensitivity", "impact_cardinality")
-    cells = [_cell(entry, key, d) for key in keys for d in DEGREES]
+    cells = [_cell(entry, key, d) for key in KEYS.values() for d in DEGREES]
     return (entry["name"], str(entry["vertices"]), *cells, _verdict(entry))
 
 
@@ -267,10 +265,7 @@ def _cell(entry: JSON, key: str, d: int) -> str:
 def _verdict(entry: JSON) -> str:
     """Say what became of both declarations."""
     verdicts = []
-    for key, of in (
-        ("sensitivity", "targeted-sensitivity"),
-        ("impact_cardinality", "impact-cardinality"),
-    ):
+    for of, key in KEYS.items():
         none = "none to check" if None in entry["declared"][key] else "holds"
         verdicts.append("violated" if of in entry["violated"] else none)
     if len(set(verdicts)) == 1:
@@ -301,20 +296,21 @@ def _compare(bounds: Sequence[float | None], exact: Sequence[float]) -> dict[str
     return sorted_by
 
 
-def _claim(number: str, words: str, entry: JSON, bound: Bound) -> tuple[str, ...]:
+def _claim(claim: BoundClaim, entry: JSON, k: int) -> tuple[str, ...]:
     n, exact = entry["vertices"], _last(entry, "sensitivity")
-    kinds = _compare([bound(d) for d in range(n)], exact)
+    bounds = [claim.bound(k, d) for d in range(n)]
+    kinds = _compare(bounds, exact)
     if kinds["exceeded"]:
         verdict = f"violated for d = {_degrees(kinds['exceeded'])}"
     elif kinds["attained"]:
         verdict = f"holds, attained for d = {_degrees(kinds['attained'])}"
     else:
         verdict = "holds, nowhere attained"
-    loose = [f"d = {d}: {bound(d):g} for {exact[d]:g}" for d in kinds["loose"]]
+    loose = [f"d = {d}: {bounds[d]:g} for {exact[d]:g}" for d in kinds["loose"]]
     networks = f"labelled up to {entry['labelled']} vertices"
     if n > entry["labelled"]:
         networks += f", up to relabelling up to {n}"
-    return (number, words, entry["name"], networks, verdict, "; ".join(loose))
+    return (claim.id, claim.statement, entry["name"], networks, verdict, "; ".join(loose))
 
 
 def _findings(entries: Sequence[JSON]) -> Iterator[str]:

@@ -147,10 +147,11 @@ def _short(found: object) -> str:
 
 def page(rows: Sequence[JSON], earlier: Mapping[str, Sequence[JSON]]) -> str:
     """Return the page, in Markdown; ``earlier`` are audits on other seeds by earlier versions."""
-    lines = [HEAD, *table(rows), "", summary(rows), "", "## Missed or inconclusive", ""]
-    lines += [*_undecided(rows), "", "## On earlier seeds", "", EARLIER, ""]
+    text, lines = (HERE / "page.md.in").read_text(encoding="utf-8"), list[str]()
     for seeds, found in earlier.items():
         lines += [f"Seeds {seeds}: {summary(found)}", "", *_undecided(found), ""]
+    parts = {"table": table(rows), "summary": [summary(rows)], "undecided": _undecided(rows)}
+    parts["earlier"], lines = lines, []
     for one in rows:
         lines += [f"## {one['name']} ({one['version']})", "", one["why"], ""]
         for part in ("bug", "control"):
@@ -160,17 +161,19 @@ def page(rows: Sequence[JSON], earlier: Mapping[str, Sequence[JSON]]) -> str:
             for single in found if isinstance(found, list) else ():
                 lines += [_sentence(part, single)]
         lines.append("")
-    return "\n".join(lines).rstrip() + "\n"
+    for name, listed in {**parts, "audits": lines}.items():
+        text = text.replace(f"{{{name}}}", "\n".join(listed))
+    return text.rstrip() + "\n"
 
 
 def table(rows: Sequence[JSON]) -> list[str]:
     """Return the lines of a table of what was found."""
-    lines = [TABLE]
+    lines = []
     for one in rows:
         truth = "∞" if math.isinf(float(one["truth"])) else f"{one['truth']:g}"
-        cells = [one["name"], f"{one['package']} {one['version']}"]
-        cells += [_verdicts(one.get("bug")), _bounds(one.get("bug")), truth, _cost(one.get("bug"))]
-        control = _verdicts(one["control"]) if "control" in one else "not run"
+        verdicts, bounds, cost = _cells(one.get("bug"))
+        cells = [one["name"], f"{one['package']} {one['version']}", verdicts, bounds, truth, cost]
+        control = _cells(one["control"])[0] if "control" in one else "not run"
         cells.append(f"{one['control_version']}: {control}" if "control_version" in one else "none")
         lines.append("| " + " | ".join(cells) + " |")
     return lines
@@ -183,12 +186,9 @@ def _undecided(rows: Sequence[JSON]) -> list[str]:
         for one in rows
         for part in ("bug", "control")
         for single in one.get(part) or ()
-        if single["status"] == "inconclusive" or _missed(one, part, single)
+        if single["status"] == "inconclusive"
+        or (part == "bug" and not one.get("sound") and single["status"] == "not_rejected")
     ]
-
-
-def _missed(row: JSON, part: str, single: JSON) -> bool:
-    return part == "bug" and not row.get("sound") and single["status"] == "not_rejected"
 
 
 def summary(rows: Sequence[JSON]) -> str:
@@ -212,56 +212,16 @@ def summary(rows: Sequence[JSON]) -> str:
     )
 
 
-EARLIER = """Pairs and events were never given, but domains and numbers of samples were chosen while
-looking at seeds 1 to 3. Seeds 4 to 6 are of bugs alone, with nothing changed; after them the
-regressions were given data sets of two records, DataSynthesizer one attribute, 400 records and
-3,750 runs a side (before two, 24 and 2,500, and a truth of 1.25), and an audit under a time limit
-that slow runs would use up looks at all pairs in few runs first. Nothing was chosen after that:
-seeds 7 to 9 were looked at once, on a machine with other work, where the same runs took two to five
-times as long; two audits of DataSynthesizer that the clock ended (`cut` in the numbers) were
-repeated with more time, and six controls were run later by a newer version. Then the seeds above
-were run, all by one version. Of what DataSynthesizer loses, with as many runs as a minute has place
-for, the best event known in advance would show .95 on average, and less than .90 in one audit of
-16. What is inconclusive, or was missed, is listed."""
-
-HEAD = """# Released packages
-
-Bugs of released packages, found from constructor, domain and claim alone: nobody says which pair
-or which event shows them. Each has a control: a version that is right, or a sound setting. A false
-positive is expected in at most 5 % of the audits of controls, and a bound above a finite truth in
-at most 5 % of all. A staged audit ends once a violation is certain, so that its bound says little
-of how large it is; fixed samples are drawn where the truth is finite. What is not rejected with
-less power than the verdict asks for is inconclusive, as is what the time limit ended. Seconds are
-those of a processor, for both processes together; the longest is given. The measurements of OpenDP
-are in [sweep.md](sweep.md). This page is written by `python reports/wild/run.py --environments
-FOLDER` from `bugs.toml`, and its numbers are in `results.json`. Nobody had looked at these seeds
-before, and they were run once, by a processor that takes 1.2 s for six million squares in Python.
-"""
-
-TABLE = (
-    "| what | version | verdicts | bounds | truth | draws, seconds | control |\n"
-    "|---|---|---|---|---|---|---|"
-)
-
-
-def _verdicts(found: object) -> str:
+def _cells(found: object) -> tuple[str, str, str]:
+    """Return verdicts, bounds, and what the longest audit took."""
     if not isinstance(found, list):
-        return "not carried out" if found else "none"
+        return "not carried out" if found else "none", "", ""
     statuses = [one["status"].replace("_", " ") for one in found]
-    return ", ".join(f"{statuses.count(one)} {one}" for one in dict.fromkeys(statuses))
-
-
-def _bounds(found: object) -> str:
-    if not isinstance(found, list):
-        return ""
-    return ", ".join(f"{one['bound']:.3f}" for one in found if one["bound"] is not None)
-
-
-def _cost(found: object) -> str:
-    if not isinstance(found, list):
-        return ""
+    verdicts = (f"{statuses.count(one)} {one}" for one in dict.fromkeys(statuses))
+    bounds = (f"{one['bound']:.3f}" for one in found if one["bound"] is not None)
     most = max(found, key=lambda one: one["seconds"])
-    return f"{most['draws']:,}, {most['seconds']:g}"
+    cost = f"{most['draws']:,}, {most['seconds']:g}"
+    return ", ".join(verdicts), ", ".join(bounds), cost
 
 
 def _sentence(part: str, one: JSON) -> str:
@@ -294,13 +254,13 @@ def main() -> None:
     parts = ("bug", "control") if asked.part is None else (asked.part,)
     for bug in listed["bug"]:
         if asked.only in bug["name"] and not asked.page:
-            found, key = (
-                row(bug, asked.environments, parts, asked.seeds, asked.time_limit),
-                _key(bug),
-            )
-            kept = _known(file)
+            found = row(bug, asked.environments, parts, asked.seeds, asked.time_limit)
+            kept, key = _known(file), _key(bug)
             kept[key] = {**kept.get(key, {}), **found}
-            _write(file, list(kept.values()))
+            text = json.dumps(
+                plain(list(kept.values())), indent=1, ensure_ascii=False, allow_nan=False
+            )
+            file.write_text(text + "\n", encoding="utf-8")
     kept = _known(file)
     rows = [
         {**kept[_key(bug)], **{name: bug[name] for name in SHOWN if name in bug}}
@@ -319,11 +279,6 @@ def _known(file: Path) -> dict[tuple[str, str], JSON]:
 
 def _key(bug: JSON) -> tuple[str, str]:
     return bug["name"], bug["version"]
-
-
-def _write(file: Path, rows: list[JSON]) -> None:
-    text = json.dumps(plain(rows), indent=1, ensure_ascii=False, allow_nan=False)
-    file.write_text(text + "\n", encoding="utf-8")
 
 
 #: Lists constructors and what each must be given.

@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pdpaudit.algorithms.searches.recommended import Recommended
+from pdpaudit.algorithms.searches.noisy_max import Recommended
 from pdpaudit.algorithms.statistics import CN, Path
-from pdpaudit.attacks.benchmark_networks import planted_network
+from pdpaudit.attacks.pair_families import planted_network
 from pdpaudit.auditing import Config, audit
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.neighbors import NeighborPair
-from pdpaudit.core.network import Network, adjacency_from_edges
+from pdpaudit.core.network import NeighborPair, Network, adjacency_from_edges
 from pdpaudit.core.privacy_loss import exact_loss
 from pdpaudit.core.protocols import LawUnavailable
-from pdpaudit.experiments.simulation import Contestant, simulate, traced_by_running
+from pdpaudit.experiments.simulation import Contestant, logs_of, simulate, trajectory_of_log
 
 TIES = np.array([(0, 4), (4, 1), (4, 2), (1, 2), (3, 5), (0, 5), (5, 6), (6, 7)])
 
@@ -58,7 +57,8 @@ def test_trajectories_ask_as_the_runs_do():
     rngs = [np.random.default_rng((6, i)) for i in range(3000)]
     traced = search.trajectories(network.instance(), 100, rngs)
     rngs = [np.random.default_rng((7, i)) for i in range(3000)]
-    run = traced_by_running(search, network, network.instance(), 100, rngs)
+    logs = logs_of(search, network, network.instance(), 100, rngs)
+    run = [trajectory_of_log(network, log) for log in logs]
     assert stats.ks_2samp([one.calls for one in traced], [one.calls for one in run]).pvalue > 1e-6
     for key in ("found", "discoveries"):
         sums = [sum(getattr(one, key).tolist()[-1] for one in side) for side in (traced, run)]

@@ -163,8 +163,8 @@ def test_hardly_any_samples(size: int) -> None:
 
 
 def test_a_chunk_larger_than_a_block_is_seamless(monkeypatch: pytest.MonkeyPatch) -> None:
-    import pdpaudit.algorithms.samplers.score_levels as levels
     import pdpaudit.algorithms.samplers.search_com as hidden
+    import pdpaudit.algorithms.samplers.search_com as levels
 
     monkeypatch.setattr(levels, "BLOCK", 50)
     monkeypatch.setattr(hidden, "BLOCK", 64)

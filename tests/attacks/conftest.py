@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from pdpaudit.attacks.benchmark_networks import karate_club, les_miserables, planted_network
+from pdpaudit.attacks.pair_families import karate_club, les_miserables, planted_network
 from pdpaudit.core.network import Network, adjacency_from_networkx, default_seeds
 
 

@@ -12,10 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pdpaudit.attacks import pair_families
-from pdpaudit.attacks.benchmark_networks import planted, planted_network
-from pdpaudit.attacks.pair_families import admissible, contacts, exposed, look, sizes
-from pdpaudit.core.neighbors import NeighborPair, difference
-from pdpaudit.core.network import Network
+from pdpaudit.attacks.pair_families import (
+    admissible,
+    contacts,
+    exposed,
+    look,
+    planted,
+    planted_network,
+    sizes,
+)
+from pdpaudit.core.network import NeighborPair, Network, difference
 from pdpaudit.core.registry import registered
 from pdpaudit.sampling import stream
 from pdpaudit.testing.strategies import networks

@@ -14,7 +14,7 @@ from scipy import optimize, stats
 
 from pdpaudit.algorithms.searches.noisy_max import PTargetMainText, PTargetRepaired
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.attacks.benchmark_networks import les_miserables
+from pdpaudit.attacks.pair_families import les_miserables
 from pdpaudit.auditing import Config, audit, benchmark_networks, verdict, within_degree_bound
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law, LawUnavailable, Outputs, PrivacyClaim

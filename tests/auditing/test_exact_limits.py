@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.attacks.benchmark_networks import planted_network
+from pdpaudit.attacks.pair_families import planted_network
 from pdpaudit.auditing import Config, audit, event_selection, exact_search
 from pdpaudit.auditing.law_test import comparison
 from pdpaudit.core.protocols import Law, LawUnavailable, PrivacyClaim

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from pdpaudit import __version__
-from pdpaudit.algorithms.laws.exact_round import view_again, view_of_round
+from pdpaudit.algorithms.laws.networks import view_again, view_of_round
 from pdpaudit.algorithms.searches.noisy_max import PTargetMainText, PTargetRepaired
 from pdpaudit.algorithms.searches.search_com import PTarget, SearchCom
 from pdpaudit.algorithms.statistics import CN, Flow, Path
-from pdpaudit.attacks.benchmark_networks import karate_club, les_miserables, planted_network
+from pdpaudit.attacks.pair_families import karate_club, les_miserables, planted_network
 from pdpaudit.auditing import Config, audit, exact_search
 from pdpaudit.auditing.proof import Unproved, prove, prove_claim
 from pdpaudit.core.errors import InputError

@@ -19,8 +19,8 @@ from pdpaudit.algorithms.laws.worst_case import search_com_bound
 from pdpaudit.algorithms.searches.noisy_max import PTargetMainText
 from pdpaudit.algorithms.searches.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.attacks.benchmark_networks import planted_network
-from pdpaudit.core.neighbors import rewire
+from pdpaudit.attacks.pair_families import planted_network
+from pdpaudit.core.network import rewire
 from pdpaudit.core.privacy_loss import exact_loss
 
 

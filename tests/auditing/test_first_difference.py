@@ -21,8 +21,7 @@ from pdpaudit.auditing.first_difference import first_difference
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.input_words import LONGEST_TEXT, shortened
-from pdpaudit.core.neighbors import NeighborPair
-from pdpaudit.core.network import Network, adjacency_from_networkx
+from pdpaudit.core.network import NeighborPair, Network, adjacency_from_networkx
 from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import flatten
 from pdpaudit.report.findings import difference_words

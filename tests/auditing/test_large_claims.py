@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpaudit.auditing.attack_metrics import advantage_allowed, tpr_allowed
-from pdpaudit.core.composition import composition_table
-from pdpaudit.core.privacy_loss import hockey_stick
+from pdpaudit.core.privacy_loss import composition_table, hockey_stick
 from pdpaudit.core.protocols import Law, PrivacyClaim
 from pdpaudit.inference.exact_test import rejects
 from pdpaudit.inference.power import detectable

@@ -19,8 +19,7 @@ from pdpaudit.auditing import event_selection
 from pdpaudit.auditing.config import Config
 from pdpaudit.auditing.first_difference import NO_TIME, explained_result
 from pdpaudit.auditing.pipeline import audit
-from pdpaudit.core.neighbors import NeighborPair
-from pdpaudit.core.network import Network, adjacency_from_networkx
+from pdpaudit.core.network import NeighborPair, Network, adjacency_from_networkx
 from pdpaudit.core.privacy_loss import exact_loss
 from pdpaudit.core.protocols import CodedOutputs
 from pdpaudit.core.subject import Subject

@@ -9,7 +9,7 @@ import pytest
 from pdpaudit.algorithms.searches.noisy_max import PTargetMainText
 from pdpaudit.algorithms.searches.search_com import PTarget, SearchCom
 from pdpaudit.algorithms.statistics import CN, Path, Triangle
-from pdpaudit.attacks.benchmark_networks import planted_network
+from pdpaudit.attacks.pair_families import planted_network
 from pdpaudit.auditing import Config, audit, exact_search
 from pdpaudit.core.protocols import LargestLoss
 from pdpaudit.report.findings import true_words

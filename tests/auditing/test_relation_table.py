@@ -15,7 +15,7 @@ from scipy import stats
 
 from pdpaudit import PrivacyClaim, audit
 from pdpaudit.algorithms.graph.noise import geometric_cells
-from pdpaudit.attacks.benchmark_networks import planted_network
+from pdpaudit.attacks.pair_families import planted_network
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law
 from pdpaudit.relations import Answers, Bounded, Graphs, OneOf, Records

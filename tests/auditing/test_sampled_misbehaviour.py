@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import pdpaudit
-from pdpaudit.attacks.benchmark_networks import planted_network
+from pdpaudit.attacks.pair_families import planted_network
 from pdpaudit.auditing import Config, audit
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim

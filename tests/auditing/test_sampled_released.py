@@ -14,7 +14,7 @@ import pytest
 from pdpaudit.algorithms.searches.baselines import SFS
 from pdpaudit.algorithms.searches.search_com import PTarget
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.attacks.benchmark_networks import planted_network
+from pdpaudit.attacks.pair_families import planted_network
 from pdpaudit.auditing import Config, audit, pipeline
 from pdpaudit.auditing.pipeline import audit_released
 from pdpaudit.auditing.provenance import store_settings

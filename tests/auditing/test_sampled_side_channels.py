@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pdpaudit.algorithms.searches.baselines import SFS
-from pdpaudit.attacks.benchmark_networks import planted_network
+from pdpaudit.attacks.pair_families import planted_network
 from pdpaudit.auditing import Config, audit, benchmark_networks
 from pdpaudit.auditing.side_channels import OBSERVABLES, Observed, observed
 from pdpaudit.core.claim import PrivacyClaim

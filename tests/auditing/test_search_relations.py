@@ -11,11 +11,10 @@ from scipy.sparse import csr_array
 from pdpaudit import audit
 from pdpaudit.algorithms.searches.search_com import PTarget, SearchCom
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.attacks.benchmark_networks import planted_network
+from pdpaudit.attacks.pair_families import planted_network
 from pdpaudit.auditing.candidate_pairs import network_pairs
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.neighbors import difference
-from pdpaudit.core.network import Network
+from pdpaudit.core.network import Network, difference
 from pdpaudit.core.variants import NETWORK_RELATIONS
 
 

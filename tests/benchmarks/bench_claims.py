@@ -15,11 +15,11 @@ import pytest
 from pdpaudit.algorithms.searches.noisy_max import PTargetMainText
 from pdpaudit.algorithms.searches.search_com import PTarget, SearchCom
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.attacks.benchmark_networks import planted_network
+from pdpaudit.attacks.pair_families import planted_network
 from pdpaudit.auditing.exposure import measure_exposure
 from pdpaudit.auditing.proof import prove
 from pdpaudit.auditing.published_claims import audit_claims, catalogue
-from pdpaudit.core.neighbors import rewire
+from pdpaudit.core.network import rewire
 from pdpaudit.experiments.generated_networks import infect
 from pdpaudit.io import read_network
 from pdpaudit.sampling import stream

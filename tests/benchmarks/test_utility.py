@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.attacks.benchmark_networks import les_miserables, planted_network
+from pdpaudit.attacks.pair_families import les_miserables, planted_network
 from pdpaudit.auditing import Config, audit, exact_search
 
 from .utility import contenders, curves

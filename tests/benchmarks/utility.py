@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.algorithms.laws.exact_round import found_and_left
+from pdpaudit.algorithms.laws.networks import found_and_left
 from pdpaudit.algorithms.laws.worst_case import search_com_bound
 from pdpaudit.algorithms.searches.baselines import Target
 from pdpaudit.algorithms.searches.noisy_max import PTargetMainText, PTargetRepaired

@@ -11,8 +11,7 @@ import numpy as np
 from pdpaudit.algorithms.searches.noisy_max import PTargetRepaired
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.algorithms.zoo import Laplace, ReportNoisyMax2, TruncatedGeometric
-from pdpaudit.attacks.benchmark_networks import planted
-from pdpaudit.attacks.pair_families import squeeze
+from pdpaudit.attacks.pair_families import planted, squeeze
 from pdpaudit.core.privacy_loss import exact_loss
 from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
 

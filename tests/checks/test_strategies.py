@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
-from pdpaudit.core.neighbors import difference
+from pdpaudit.core.network import difference
 from pdpaudit.testing.strategies import (
     adjacencies,
     graphs,

@@ -16,7 +16,7 @@ from pdpaudit import __version__
 from pdpaudit.algorithms.paper_claims.noisy_max import NoisyMaxWithValue, output
 from pdpaudit.algorithms.searches.baselines import SFS
 from pdpaudit.algorithms.searches.rounds import sfs
-from pdpaudit.attacks.benchmark_networks import planted_network
+from pdpaudit.attacks.pair_families import planted_network
 from pdpaudit.auditing import exact_search
 from pdpaudit.auditing.published_claims import (
     MechanismClaim,

@@ -183,7 +183,7 @@ CODES = {
 COPIES = """
 import os, runpy, sys
 import pdpaudit.algorithms.graph.claims, pdpaudit.attacks.events, pdpaudit.auditing.pipeline
-import pdpaudit.cli.app, pdpaudit.report.terminal, pdpaudit.core.composition, rich.progress
+import pdpaudit.cli.app, pdpaudit.report.terminal, pdpaudit.core.privacy_loss, rich.progress
 
 for folder in sys.argv[2:]:
     if os.fork() == 0:

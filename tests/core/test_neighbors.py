@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.neighbors import NeighborPair, difference, rewire
-from pdpaudit.core.network import Network, adjacency_from_networkx
+from pdpaudit.core.network import NeighborPair, Network, adjacency_from_networkx, difference, rewire
 from pdpaudit.testing.strategies import neighbor_pairs, networks, subsets
 
 quick = settings(max_examples=settings().max_examples // 2, deadline=None)

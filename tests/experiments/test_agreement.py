@@ -24,7 +24,7 @@ from pdpaudit.algorithms.searches.search_com import PTarget
 from pdpaudit.algorithms.statistics import CN, Katz3, Path, Triangle
 from pdpaudit.core.network import Network, adjacency_from_edges, targeted_components
 from pdpaudit.core.statistic import statistic
-from pdpaudit.experiments.simulation import trace, traced_by_running, trajectory_of_log
+from pdpaudit.experiments.simulation import logs_of, trace, trajectory_of_log
 
 from . import plain
 
@@ -107,7 +107,8 @@ def test_a_statistic_without_a_shortcut_and_with_negative_scores(network, budget
 def same(mechanism, network, budget):
     (drawn,) = trace(mechanism, network, network.instance(), budget, [np.random.default_rng(1)])
     rngs = [np.random.default_rng(1)]
-    (run,) = traced_by_running(mechanism, network, network.instance(), budget, rngs)
+    (log,) = logs_of(mechanism, network, network.instance(), budget, rngs)
+    run = trajectory_of_log(network, log)
     assert drawn.vertices.tolist() == run.vertices.tolist()
     assert drawn.found.tolist() == run.found.tolist()
     assert drawn.discoveries.tolist() == run.discoveries.tolist()

@@ -26,7 +26,6 @@ from pdpaudit.experiments.generated_networks import REGIMES, embedded_network, r
 from pdpaudit.experiments.simulation import (
     Contestant,
     curves_csv,
-    grid_of,
     search_curves,
     simulate,
     trajectories,
@@ -68,7 +67,8 @@ def test_curves_are_what_counting_gives(some, budget):
 
 def test_the_grid_is_small_and_ends_at_the_budget():
     for budget in (1, 399, 400, 12_345):
-        grid = grid_of(budget)
+        run = Trajectory(np.arange(1), np.array([1]), np.array([1]), 1)
+        grid = search_curves([run], budget, seeds=1, components=1, loss=None)["calls"]
         assert (grid[0], grid[-1], len(grid) <= 400) == (0, budget, True)
 
 

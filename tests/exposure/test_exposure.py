@@ -13,11 +13,10 @@ from pdpaudit.algorithms.searches.noisy_max import PTargetMainText, PTargetRepai
 from pdpaudit.algorithms.searches.search_com import PTarget, SearchCom
 from pdpaudit.algorithms.statistics import CN, Path
 from pdpaudit.algorithms.zoo import ReportNoisyMax1
-from pdpaudit.attacks.benchmark_networks import karate_club, les_miserables, planted_network
+from pdpaudit.attacks.pair_families import karate_club, les_miserables, planted_network
 from pdpaudit.auditing.exposure import _Look, measure_exposure
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.neighbors import rewire
-from pdpaudit.core.network import Network
+from pdpaudit.core.network import Network, rewire
 from pdpaudit.core.privacy_loss import exact_loss
 from pdpaudit.core.statistic import score_all
 from pdpaudit.testing.strategies import networks

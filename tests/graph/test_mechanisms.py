@@ -111,7 +111,8 @@ def _loss(mechanism: Any, pairs: Iterable[GraphPair]) -> float:
 
 
 def test_every_mechanism_is_judged() -> None:
-    assert set(published.__all__) - {"Graph", "GraphPair"} == {*SOUND, *BROKEN}
+    shown = {name for name, kind in vars(published).items() if isinstance(kind, type)}
+    assert shown - {"Graph", "GraphPair"} == {*SOUND, *BROKEN}
 
 
 @pytest.mark.parametrize("name", ALL)

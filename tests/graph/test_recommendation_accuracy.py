@@ -12,8 +12,7 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 from pdpaudit.algorithms.graph import ExponentialRecommendation, NoisyRecommendation
-from pdpaudit.algorithms.graph.recommendation import favourite, shared_contacts
-from pdpaudit.algorithms.graph.recommendation_accuracy import (
+from pdpaudit.algorithms.graph.loss_tables import (
     accuracy,
     accuracy_bound,
     known_networks,
@@ -21,6 +20,7 @@ from pdpaudit.algorithms.graph.recommendation_accuracy import (
     paper_ties,
     served_graphs,
 )
+from pdpaudit.algorithms.graph.recommendation import favourite, shared_contacts
 from pdpaudit.core.graphs import Graph
 
 

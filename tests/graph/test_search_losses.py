@@ -10,7 +10,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import laplace
 
-from pdpaudit.algorithms.graph.search_losses import (
+from pdpaudit.algorithms.graph.small_graphs import (
     LIMIT,
     PEOPLE,
     RELATIONS,

@@ -8,7 +8,7 @@ from typing import Any
 from mpmath import mp, mpf
 
 from pdpaudit.algorithms.laws.closed_form import enclose_round
-from pdpaudit.algorithms.laws.exact_round import ExactRound, Interval, Number
+from pdpaudit.algorithms.laws.networks import ExactRound, Interval, Number
 from pdpaudit.algorithms.laws.verify import enclose_by_quadrature
 from pdpaudit.core.protocols import LawUnavailable
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pdpaudit.algorithms.laws import closed_form
 from pdpaudit.algorithms.laws.closed_form import enclose_round
-from pdpaudit.algorithms.laws.exact_round import ExactRound
+from pdpaudit.algorithms.laws.networks import ExactRound
 from pdpaudit.algorithms.laws.noise import Laplace
 from pdpaudit.algorithms.laws.one_round import (
     RoundScores,

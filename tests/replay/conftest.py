@@ -10,7 +10,7 @@ from typing import Any
 
 import networkx as nx
 
-from pdpaudit.attacks.benchmark_networks import planted_network
+from pdpaudit.attacks.pair_families import planted_network
 from pdpaudit.auditing import Config, audit
 from pdpaudit.auditing.claim_results import Prover
 from pdpaudit.auditing.proof import prove_claim

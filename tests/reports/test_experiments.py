@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parents[2] / "reports" / "experiments"
 
 @pytest.fixture
 def script(monkeypatch):
-    """Give a module of the folder, which imports its sibling by name."""
+    """Give a module of the folder, which is imported by its path."""
     monkeypatch.syspath_prepend(str(FOLDER))
     before = set(sys.modules)
 
@@ -30,7 +30,7 @@ def script(monkeypatch):
         return module
 
     yield load
-    for name in {"make", "page"} & set(sys.modules) - before:
+    for name in {"make"} & set(sys.modules) - before:
         del sys.modules[name]
 
 
@@ -63,7 +63,7 @@ def test_published_curves_are_what_the_program_draws(script, tmp_path, regime):
 
 def test_the_page_is_what_the_results_say(script):
     results = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))
-    said = script("page").page(results, script("make").records())
+    said = (made := script("make")).page(results, made.records())
     assert said == (FOLDER / "README.md").read_text(encoding="utf-8")
 
 

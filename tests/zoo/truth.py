@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 from pdpaudit.algorithms import zoo
 from pdpaudit.algorithms.laws.noise import FloatArray as Floats
 from pdpaudit.algorithms.laws.noise import Laplace
-from pdpaudit.algorithms.laws.quadrature import panels
+from pdpaudit.algorithms.laws.one_round import panels
 from pdpaudit.algorithms.zoo import (
     SVT3,
     NumericalSVT,
@@ -25,15 +25,16 @@ from pdpaudit.algorithms.zoo import (
     ReportNoisyMax4,
     SVT34Parallel,
 )
-from pdpaudit.algorithms.zoo.additive_noise import Queries, check_queries
-from pdpaudit.algorithms.zoo.rappor import set_bits
+from pdpaudit.algorithms.zoo.additive_noise import Queries, check_queries, set_bits
 from pdpaudit.algorithms.zoo.sparse_vector import BELOW, flag_law
 from pdpaudit.core.privacy_loss import epsilon_at, exact_loss
 from pdpaudit.core.protocols import Law
 
 #: All mechanisms by name.
 ZOO = {
-    name: getattr(zoo, name) for name in zoo.__all__ if name[0].isupper() and name != "VectorPair"
+    name: kind
+    for name, kind in vars(zoo).items()
+    if isinstance(kind, type) and kind is not zoo.VectorPair
 }
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
