@@ -128,6 +128,10 @@ def _leaf(value: object) -> object:
 def _object(value: object) -> object:
     """Take an object apart: a tuple of names, a data frame, attributes, items, else its text."""
     kind = type(value).__name__
+    if hasattr(value, "__await__") or hasattr(value, "__anext__"):
+        if inspect.iscoroutine(value):
+            value.close()
+        raise TypeError("it returned a " + kind + ", which nothing awaits")
     if isinstance(value, BaseException):
         return {"error": [kind, [encode(item) for item in value.args]]}
     fields = getattr(value, "_fields", None)
@@ -141,6 +145,9 @@ def _object(value: object) -> object:
         parts = [table[name] for name in table] if hasattr(value, "columns") else [value]
         held = [encode(part.to_numpy()) for part in parts]
         return {"object": [kind, names, held]}
+    if isinstance(value, types.FunctionType):
+        known = {"its name": value.__qualname__, **_captured(value)}
+        return {"object": [kind, list(known), [encode(item) for item in known.values()]]}
     slots = [getattr(one, "__slots__", ()) for one in reversed(type(value).__mro__)]
     names = [name for some in slots for name in ([some] if isinstance(some, str) else some)]
     names = [name for name in [*names, *getattr(value, "__dict__", ())] if hasattr(value, name)]
@@ -152,7 +159,22 @@ def _object(value: object) -> object:
         items = [encode(item) for _, item in zip(range(MOST), given)]  # noqa: B905 - Python 3.8
         return {"items": [kind, items]}
     shown: object = type(value).__repr__
-    return {"shown": [kind, "" if shown is object.__repr__ else repr(value)]}
+    if shown is not object.__repr__:
+        return {"shown": [kind, repr(value)]}
+    if not hasattr(value, "__dict__") and not any(
+        "__slots__" in vars(one) for one in type(value).__mro__
+    ):
+        raise TypeError("it returned something of which nothing can be seen, of type " + kind)
+    return {"shown": [kind, ""]}
+
+
+def _captured(function: types.FunctionType) -> dict[str, object]:
+    """Return what a function holds besides its code, as outputs are read elsewhere."""
+    code, defaults = function.__code__, function.__defaults__ or ()
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    arguments = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
+    names = (*code.co_freevars, *arguments)
+    return {**dict(zip(names, (*cells, *defaults))), **(function.__kwdefaults__ or {})}  # noqa: B905 - Python 3.8
 
 
 def decode(coded: object) -> object:

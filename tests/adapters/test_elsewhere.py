@@ -19,6 +19,7 @@ from pdpaudit.cli import main as run_main
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.registry import registered
 from pdpaudit.core.subject import Subject
+from pdpaudit.outputs import flatten
 from pdpaudit.sampling import Misbehaviour, draw, stream
 from pdpaudit.testing import AuditFailed
 
@@ -349,3 +350,28 @@ def test_a_network_of_numpy_values_arrives_as_it_was_sent(file: str) -> None:
     assert back["a"].dtype == array.dtype
     assert back["a"].tobytes() == array.tobytes()
     assert back[(1, 2)] == [{3}, b"x", 2**5000]
+
+
+def holding(value: object) -> Any:
+    """Return a function that remembers a value."""
+    return lambda: value
+
+
+async def later() -> None:
+    """Give nothing, once it is awaited."""
+
+
+def test_a_function_arrives_as_what_it_holds() -> None:
+    """Another interpreter's outputs are read as those of this one are."""
+    records = [flatten(worker.decode(worker.encode(holding(value)))) for value in (1, 1, 2, "x")]
+    assert records[0] == records[1] == flatten(holding(1))
+    assert len(set(records)) == 3
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [(object, "nothing can be seen, of type object"), (later, "a coroutine, which nothing awaits")],
+)
+def test_what_shows_nothing_does_not_arrive(made: Any, words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        worker.encode({"a": [made()]})
