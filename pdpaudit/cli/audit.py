@@ -273,6 +273,7 @@ def audit_command(
         raise InputError("--exposure is about the people of a network; give it with --edges")
     audited = _Audited(mechanism, made, spec, networks, file)
     result = _audit(audited, plan, made_with.max_degree, asked, workers, output)
+    output.keep(result)
     show_audit(screen, result, o.flagged)
     if asked.exposure:
         show_exposure(screen, result.context["exposure"])

@@ -143,6 +143,7 @@ def check_command(
         context={"names": True} if network.names else {},
         **origin_of(statistic),
     )
+    output.keep(result)
     again = replay_command(result, str(output.json_file)) if output.saved else ""
     show_checks_end(screen, result, sop, again)
     output.write(screen, result)
@@ -174,6 +175,7 @@ def _check_sensitivity(name: str, chosen: CheckOptions, seed: int, output: o.Out
         examples=chosen.examples,
         time_limit=chosen.time_limit,
     )
+    output.keep(result)
     for check in result.checks:
         show_check(screen, check)
         screen.print(f"pairs under {check.scope}", markup=False)

@@ -229,13 +229,21 @@ class OutputOptions:
         quiet = self.quiet or str(self.json_file) == "-"
         return console(quiet=quiet, goes_on=files or self.saved)
 
-    def write(self, screen: Console, result: Result) -> None:
-        """Write the result where it was asked for, and say so."""
+    def keep(self, result: Result) -> None:
+        """Write the result to its file, before anything is printed that could fail."""
         from pdpaudit.cli.output import write_json
 
-        write_json(self.json_file, result)
+        if self.saved:
+            write_json(self.json_file, result)
+
+    def write(self, screen: Console, result: Result) -> None:
+        """Say where the result was kept, or write it to standard output where asked for."""
+        from pdpaudit.cli.output import write_json
+
         if self.saved:
             screen.print(f"result written to {self.json_file}", markup=False, soft_wrap=True)
+        else:
+            write_json(self.json_file, result)
 
 
 def planted(p: float, q: float, rounds: int, first: str) -> dict[str, object]:

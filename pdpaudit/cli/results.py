@@ -271,12 +271,14 @@ def claims_command(
     with progress(quiet=output.quiet) as watcher:
         result = audit_claims(claims, root, paper=paper, watcher=watcher)
     result = replace(result, elapsed_s=time.monotonic() - began)
-    _show(screen, result)
     chosen = "".join(f" --select {name}" for name in select or ())
     whose = "" if paper == KEARNS else f" --paper {paper}"
     command = f"pdpaudit claims{whose} --seed {root}{chosen}"
     file = shlex.quote(str(output.json_file)) if output.saved else "result.json"
-    output.write(screen, _described(result, f"{command} --json {file}", f"pdpaudit replay {file}"))
+    described = _described(result, f"{command} --json {file}", f"pdpaudit replay {file}")
+    output.keep(described)
+    _show(screen, result)
+    output.write(screen, described)
     if folder is not None:
         _write_dossier(result, command, folder)
         screen.print(f"dossier written to {folder}", markup=False, soft_wrap=True)

@@ -141,6 +141,7 @@ def simulate_command(
     elapsed = time.monotonic() - began
     subject = f"{mechanism} against {chosen.against}"
     result = Result("simulate", subject, seed, elapsed, context=context)
+    output.keep(result)
     show_simulation(screen, simulation)
     output.write(screen, result)
     for path in _write_curves(result, csv_file, figures):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -162,6 +163,29 @@ WRITTEN = {
 @pytest.mark.parametrize("command", WRITTEN)
 def test_a_result_is_kept_though_nobody_reads_on(tmp_path: Path, command: str) -> None:
     process(tmp_path, '"$@" | head -1', *WRITTEN[command], "--json", "result.json")
+    assert load(tmp_path / "result.json").command == command
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("audit", "show_audit"),
+        ("check", "show_checks_end"),
+        pytest.param("claims", "show_blocks", marks=pytest.mark.slow),
+        pytest.param("simulate", "show_simulation", marks=pytest.mark.slow),
+    ],
+)
+def test_a_result_is_kept_before_it_is_shown(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str, shown: str
+) -> None:
+    """A disk that is full by then takes the words, and not the result."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(f"pdpaudit.report.terminal.{shown}", full)
+    ran = run(*WRITTEN[command], "--json", "result.json")
+    assert ran.status == 2
     assert load(tmp_path / "result.json").command == command
 
 
