@@ -159,6 +159,8 @@ def check(
 ) -> Result:
     """Check what a statistic of proximity declares, and that it behaves.
 
+    In a notebook a line shows how far it is.
+
     Parameters
     ----------
     sop : StatisticOfProximity, class or str
@@ -203,13 +205,14 @@ def check(
     import time
 
     from pdpaudit.auditing.provenance import origin_of
-    from pdpaudit.checks import Options, check_sop
+    from pdpaudit.checks import Options, check_names, check_sop
     from pdpaudit.checks.sensitivity import Question
     from pdpaudit.core.errors import InputError, ParameterError
     from pdpaudit.core.registry import make_sop, resolve
     from pdpaudit.core.variants import named_sop
     from pdpaudit.results.results import Result
     from pdpaudit.sampling import draw_seed
+    from pdpaudit.sampling.engine import in_notebook
 
     if relation is not None:
         name = sop if isinstance(sop, str) else named_sop(sop, Path.cwd())[1]
@@ -227,7 +230,11 @@ def check(
         chosen = replace(chosen, seed=draw_seed(seed))
     name, where = named_sop(sop, Path.cwd())
     statistic = make_sop(sop) if isinstance(sop, str) else sop
-    found = tuple(one.of(where) for one in check_sop(statistic, chosen))
+    with in_notebook() as watcher:
+        watcher.say(f"checking {where or name}")
+        watcher.stage(f"checking {where or name}", len(chosen.select or check_names()))
+        checks = check_sop(statistic, chosen, after=lambda _: watcher.advance(1))
+    found = tuple(one.of(where) for one in checks)
     return Result(
         "check",
         where or name,

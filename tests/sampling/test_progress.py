@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import pdpaudit
+from pdpaudit.checks import Options
 from pdpaudit.sampling import engine
 from pdpaudit.sampling.engine import Lines, in_notebook
 
@@ -75,6 +76,17 @@ def test_in_a_notebook_a_line_says_how_far_it_is_and_is_gone_at_the_end(
     monkeypatch.setattr(engine, "NOTEBOOK_S", 0.05)
     pdpaudit.audit(slow, epsilon=1, pairs=[(0.0, 1.0)], samples=300, seed=1)
     assert any(" of " in line for line in seen)
+    assert seen[-1] == ""
+
+
+def test_checks_in_a_notebook_say_how_far_they_are(
+    seen: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "NOTEBOOK_S", 0.0)
+    few = ("finite", "deterministic")
+    pdpaudit.check("CN", options=Options(max_vertices=3, examples=0, select=few))
+    assert seen[0] == "checking CN"
+    assert seen[1].startswith("checking CN: 1 of 2")
     assert seen[-1] == ""
 
 
