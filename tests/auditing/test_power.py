@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pdpaudit.auditing import power
 from pdpaudit.auditing.power import MOST_POOLED, PLANTED, TIMES, enough_found, some_of
 from pdpaudit.core.protocols import PrivacyClaim
-from pdpaudit.outputs import Batch, Column, batch_of, gathered
+from pdpaudit.inference.claim_bounds import ExpectedBound
+from pdpaudit.outputs import Batch, Column, Draws, batch_of, gathered
 
 CLAIM = PrivacyClaim(1.0)
 
@@ -47,3 +49,36 @@ def test_some_outputs_have_the_law_of_all(runs: int) -> None:
     assert min(pool.runs, MOST_POOLED // 2) <= some.runs <= min(pool.runs, MOST_POOLED)
     assert shares_of(some)[:3] == pytest.approx(shares_of(pool)[:3], abs=1 / some.runs)
     assert shares_of(some)[3] == pytest.approx(shares_of(pool)[3], abs=2 / np.sqrt(some.runs))
+
+
+class Chosen(Exception):
+    """Raised where an event would be chosen."""
+
+
+@pytest.mark.parametrize(("width", "runs"), [(1, 900), (20, 500), (100, 200)])
+def test_leaks_in_long_outputs_are_planted_in_fewer_runs(
+    monkeypatch: pytest.MonkeyPatch, width: int, runs: int
+) -> None:
+    """As many numbers together, but runs enough to see anything."""
+    monkeypatch.setattr(power, "MOST_NUMBERS", 10_000)
+    rng = np.random.default_rng(1)
+    pool = gathered([tuple(row) for row in rng.random((900, width)).tolist()], 900)
+
+    def choose(left: tuple[Draws, Draws], *_: object, **__: object) -> None:
+        raise Chosen(sum(map(len, left)))
+
+    planned = power.Rehearsal(
+        pool=pool,
+        cuts=(),
+        runs=900,
+        tests=900,
+        other=0.0,
+        scored=lambda left, right: 0.0,
+        choose=choose,
+        pick=lambda events, counts: (0, 0.0),
+        learned=lambda choice: (0.0, 0.0, 0.0),
+    )
+    aim = ExpectedBound(1000, 0.05)
+    with pytest.raises(Chosen) as stopped:
+        next(power.planted_rates(planned, PrivacyClaim(1.0), aim, 2.0, 1))
+    assert stopped.value.args == (runs,)

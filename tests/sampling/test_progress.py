@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 
 import pdpaudit
+from pdpaudit import PrivacyClaim, auditing
+from pdpaudit.auditing import Config
 from pdpaudit.checks import Options
-from pdpaudit.sampling import engine
+from pdpaudit.core.subject import Subject
+from pdpaudit.sampling import Silent, engine
 from pdpaudit.sampling.engine import Lines, in_notebook
 
 
@@ -111,3 +114,33 @@ def test_elsewhere_nothing_is_shown(
         with in_notebook() as watcher:
             watcher.say("one run takes 2 s")
     assert capsys.readouterr() == ("", "")
+
+
+def test_the_time_left_of_a_confirmation_counts_from_its_first_run() -> None:
+    """What is planned before has a stage of its own, and the total is what is planned."""
+    stages: list[tuple[str, int]] = []
+
+    class Noted(Silent):
+        def stage(self, words: str, total: int) -> None:
+            stages.append((words, total))
+
+    (claim,) = auditing.audit(
+        Subject.of(Quick()), [], Config(seed=1, budget="quick"), subject="quick", watcher=Noted()
+    ).claims
+    words = [stage for stage, _ in stages]
+    at = next(i for i, stage in enumerate(words) if stage.startswith("confirming"))
+    assert words[at - 1].startswith("planning when to stop")
+    assert claim.status == "not_rejected"
+    assert stages[at][1] == claim.samples["confirmation"]
+
+
+class Quick:
+    """Noise for its claim."""
+
+    claim = PrivacyClaim(1.0)
+
+    def pairs(self) -> list[tuple[float, float]]:
+        return [(0.0, 1.0)]
+
+    def run(self, value: float, rng: np.random.Generator) -> float:
+        return value + float(rng.laplace())
