@@ -64,6 +64,12 @@ WRITTEN: dict[str, Any] = {
     "bytearray": lambda text: bytearray(base64.b64decode(text)),
 }
 
+#: What can be called, and holds what it is called with.
+FUNCTIONS = (
+    types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodWrapperType,
+    functools.partial,
+)  # fmt: skip
+
 #: Whole numbers of more bits are written in hexadecimal: Python limits decimal digits.
 WIDE = 4096
 
@@ -145,15 +151,16 @@ def _object(value: object) -> object:
         parts = [table[name] for name in table] if hasattr(value, "columns") else [value]
         held = [encode(part.to_numpy()) for part in parts]
         return {"object": [kind, names, held]}
-    if isinstance(value, types.FunctionType):
-        known = {"its name": value.__qualname__, **_captured(value)}
+    if isinstance(value, FUNCTIONS):
+        known = {"its name": getattr(value, "__qualname__", ""), **_captured(value)}
         return {"object": [kind, list(known), [encode(item) for item in known.values()]]}
     slots = [getattr(one, "__slots__", ()) for one in reversed(type(value).__mro__)]
     names = [name for some in slots for name in ([some] if isinstance(some, str) else some)]
     names = [name for name in [*names, *getattr(value, "__dict__", ())] if hasattr(value, name)]
     if names:
         names = list(dict.fromkeys(names))
-        return {"object": [kind, names, [encode(getattr(value, name)) for name in names]]}
+        parts = [_unbound(getattr(value, name), value) for name in names]
+        return {"object": [kind, names, [encode(part) for part in parts]]}
     if hasattr(value, "__iter__"):
         given = cast("Iterable[object]", value)
         items = [encode(item) for _, item in zip(range(MOST), given)]  # noqa: B905 - Python 3.8
@@ -168,13 +175,25 @@ def _object(value: object) -> object:
     return {"shown": [kind, ""]}
 
 
-def _captured(function: types.FunctionType) -> dict[str, object]:
-    """Return what a function holds besides its code, as outputs are read elsewhere."""
-    code, defaults = function.__code__, function.__defaults__ or ()
-    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+def _captured(value: Any) -> dict[str, object]:
+    """Return what a function holds besides its code, as outputs of this interpreter are read."""
+    if isinstance(value, functools.partial):
+        return {"of": value.func, "arguments": value.args, "keywords": value.keywords}
+    owner = getattr(value, "__self__", None)
+    if owner is not None and not isinstance(owner, (type, types.ModuleType)):
+        return {"of": owner}
+    if not isinstance(value, types.FunctionType):
+        return {}
+    code, defaults = value.__code__, value.__defaults__ or ()
+    cells = [cell.cell_contents for cell in value.__closure__ or ()]
     arguments = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
-    names = (*code.co_freevars, *arguments)
-    return {**dict(zip(names, (*cells, *defaults))), **(function.__kwdefaults__ or {})}  # noqa: B905 - Python 3.8
+    held = dict(zip((*code.co_freevars, *arguments), (*cells, *defaults)))  # noqa: B905 - Python 3.8
+    return {**held, **(value.__kwdefaults__ or {})}
+
+
+def _unbound(value: object, owner: object) -> object:
+    """Return a method of an object as the function it is, anything else as it is."""
+    return getattr(value, "__func__", value) if getattr(value, "__self__", None) is owner else value
 
 
 def decode(coded: object) -> object:

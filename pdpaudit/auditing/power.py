@@ -53,9 +53,9 @@ STEPS, FURTHER = (1.0, 1.2, 1.5, 2.0, 3.0, 6.0), (12.0, 25.0, 50.0)
 #: Times the step at which leaks begin to be found is halved.
 HALVINGS = 1
 
-#: Discovery runs a side of a planted leak, at most: fewer can only find less. In long outputs there
-#: are fewer, of as many numbers together, but so few at least. And runs whose outputs leaks are
-#: planted in: more would cost time, and are a law that is as good.
+#: Discovery runs a side of a planted leak, at most: fewer can only find less. Of long outputs there
+#: are as many as hold the second number of values together, but not fewer than the third. And runs
+#: whose outputs leaks are planted in: more would cost time, and are a law that is as good.
 MOST_RUNS, MOST_NUMBERS, LEAST_RUNS, MOST_POOLED = 5_000, 2_000_000, 200, 20_000
 
 #: A column of more distinct numbers than this has ends.

@@ -284,8 +284,8 @@ class Batch:
 
     @property
     def width(self) -> int:
-        """Most leaves that an output has."""
-        return max((len(group.paths) for group in self.groups), default=0)
+        """Most leaves that an output has, at least 1."""
+        return max((len(group.paths) for group in self.groups), default=1) or 1
 
     @cached_property
     def weights(self) -> Floats:

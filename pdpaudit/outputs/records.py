@@ -12,6 +12,7 @@ import datetime
 import decimal
 import enum
 import fractions
+import functools
 import hashlib
 import math
 import numbers
@@ -96,7 +97,11 @@ MARKS = ("[", "((", "(None, (")
 #: Where an object is, in what Python writes of one that says nothing else.
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
-FUNCTIONS: tuple[type, ...] = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+#: What can be called, and holds what it is called with.
+FUNCTIONS: tuple[type, ...] = (
+    types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodWrapperType,
+    functools.partial,
+)  # fmt: skip
 
 
 class Unreadable(TypeError):
@@ -141,8 +146,6 @@ def flatten(output: object) -> Record:
     kind = type(output)
     kinds: list[str] = []
     values: list[Leaf] = []
-    if isinstance(output, types.MethodType):  # elsewhere it is often one of what holds it
-        output = (output.__func__, output.__self__)
     try:
         structure = _walk(output, kinds, values, 0)
     except Unreadable as error:
@@ -283,6 +286,11 @@ def _leaf(value: object) -> tuple[str, Leaf] | None:
 
 def _captured(value: object) -> dict[str, object]:
     """Return what a function holds besides its code: whoever is given it can call it."""
+    if isinstance(value, functools.partial):
+        return {"of": value.func, "arguments": value.args, "keywords": value.keywords}
+    owner = getattr(value, "__self__", None)
+    if isinstance(value, FUNCTIONS) and not isinstance(owner, type | types.ModuleType | None):
+        return {"of": owner}
     if not isinstance(value, types.FunctionType):
         return {}
     code, defaults = value.__code__, value.__defaults__ or ()
@@ -343,9 +351,9 @@ def _parts(output: object) -> Parts:
         return kind.__name__, names, [getattr(output, name) for name in names]
     if isinstance(output, BaseException):
         return kind.__name__, None, output.args
-    if isinstance(output, types.FunctionType):
-        held = _captured(output)
-        return kind.__name__, ("its name", *held), (output.__qualname__, *held.values())
+    if isinstance(output, FUNCTIONS):
+        held, name = _captured(output), getattr(output, "__qualname__", "")
+        return kind.__name__, ("its name", *held), (name, *held.values())
     if isinstance(output, Iterator):
         read = list(islice(output, MOST_LEAVES + 1))
         if len(read) > MOST_LEAVES:
@@ -376,7 +384,9 @@ def _object(output: object) -> Parts:
         return kind.__name__, None, [np.asarray(output)]
     names = _attributes(output)
     if names:
-        return kind.__name__, names, [getattr(output, name) for name in names]
+        held = (getattr(output, name) for name in names)
+        # An object may keep a method of its own, which holds nothing else.
+        return kind.__name__, names, [_unbound(one, output) for one in held]
     if isinstance(output, Iterable):
         return kind.__name__, None, list(islice(output, MOST_LEAVES + 1))
     shown: object = kind.__repr__
@@ -387,6 +397,11 @@ def _object(output: object) -> Parts:
     ):
         raise Unreadable(f"something of which nothing can be seen, of type {kind.__name__}")
     return kind.__name__, None, []
+
+
+def _unbound(value: object, owner: object) -> object:
+    """Return a method of an object as the function it is, anything else as it is."""
+    return getattr(value, "__func__", value) if getattr(value, "__self__", None) is owner else value
 
 
 def lasting(text: str) -> str:

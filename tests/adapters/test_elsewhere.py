@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -357,15 +359,39 @@ def holding(value: object) -> Any:
     return lambda: value
 
 
+class Keeps:
+    """Keeps a method of its own."""
+
+    def __init__(self, value: object) -> None:
+        self.value, self.kept = value, self.again
+
+    def again(self) -> object:
+        return self.value
+
+
 async def later() -> None:
     """Give nothing, once it is awaited."""
 
 
-def test_a_function_arrives_as_what_it_holds() -> None:
-    """Another interpreter's outputs are read as those of this one are."""
-    records = [flatten(worker.decode(worker.encode(holding(value)))) for value in (1, 1, 2, "x")]
-    assert records[0] == records[1] == flatten(holding(1))
+HOLDING: list[Callable[[object], object]] = [
+    holding,
+    lambda value: functools.partial(holding(value), "x"),
+    lambda value: [value].__contains__,
+    lambda value: Keeps(value),
+    lambda value: Keeps(value).kept,
+]
+
+
+@pytest.mark.parametrize("made", HOLDING)
+def test_a_function_arrives_as_what_it_holds(made: Callable[[object], object]) -> None:
+    """Another interpreter's outputs differ where those of this one do."""
+    records = [flatten(worker.decode(worker.encode([made(one)]))) for one in (1, 1, 2, "x")]
+    assert records[0] == records[1]
     assert len(set(records)) == 3
+
+
+def test_a_closure_arrives_as_it_is_read_here() -> None:
+    assert flatten(worker.decode(worker.encode(holding(1)))) == flatten(holding(1))
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,12 @@ class Noisy:
         return self.form(value + rng.laplace())
 
 
+def test_outputs_that_hold_nothing_have_a_verdict() -> None:
+    """The seed is pinned, and one audit in 20 may accuse it."""
+    (claim,) = audit(Pools([(), []], [(), []]), [], Config(seed=1), subject="pools").claims
+    assert claim.status == "not_rejected"
+
+
 EPOCH = datetime.datetime(2020, 1, 1)
 FORMS: dict[str, Any] = {
     "float": float,
